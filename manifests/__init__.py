@@ -1,0 +1,1 @@
+"""Kubernetes manifests and training runtimes, shipped as package data."""

@@ -1,0 +1,1 @@
+"""The kinds we serve: models, defaults, validation, and the CRDs made from them. No I/O."""

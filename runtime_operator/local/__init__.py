@@ -1,0 +1,1 @@
+"""Runs the JobSet of a Plan as processes on this machine."""

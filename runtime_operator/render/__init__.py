@@ -1,0 +1,1 @@
+"""TrainJob and runtime to Plan: the objects of a cluster, and the reason of each decision. Pure."""

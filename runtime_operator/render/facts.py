@@ -1,0 +1,27 @@
+"""What render may know of the world beside the job and its runtime.
+
+Render does no I/O. Whoever calls it looks these things up first: the controller in its caches, the command
+line in the documents of a file, local mode on this machine. A fact that was not looked up is left empty,
+and render then decides as if there were none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .plan import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The objects that exist already, and the settings of the installation."""
+
+    existing: Mapping[tuple[str, str], Object] = field(default_factory=dict)
+    """objects of the job's namespace and of the cluster, by (kind, name)"""
+    features: frozenset[str] = frozenset()
+    """feature gates that are on"""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """fresh key material, by purpose: render draws no random numbers"""
+    cluster_domain: str = "cluster.local"
+    operator_namespace: str = "kubeflow-system"

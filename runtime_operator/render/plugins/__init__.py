@@ -1,0 +1,1 @@
+"""One file a framework or scheduler: what it adds to a TrainJob's pods."""

@@ -1,0 +1,1 @@
+"""What runs inside the containers. Knows nothing of Kubernetes."""

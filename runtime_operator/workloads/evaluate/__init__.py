@@ -1,0 +1,1 @@
+"""Measure a model on held-out data, base and tuned side by side."""

@@ -1,0 +1,1 @@
+"""Fine-tune a causal language model on a folder of data."""
