@@ -1,1 +1,1 @@
-"""Turns TrainJobs into JobSets, on a cluster or on one machine, and holds what runs inside their containers."""
+"""Turns TrainJobs into JobSets, on a cluster or on one machine, and holds what runs in their containers."""

@@ -32,7 +32,7 @@ class FieldError:
     detail: str
     """the rule that is broken, in words"""
     type: str = "FieldValueInvalid"
-    """the constant of Kubernetes' field.Error: FieldValueInvalid, FieldValueRequired, FieldValueForbidden …"""
+    """the constant of Kubernetes' field.Error: FieldValueInvalid, FieldValueRequired …"""
     object: str = ""
     """the object it stands in, as in `TrainJob/bert`"""
 
