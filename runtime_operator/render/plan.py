@@ -2,16 +2,19 @@
 
 A Plan is made by `render` from a job, its runtime and a few facts. Whoever executes it (the operator on
 a cluster, `local` on one machine) applies `objects` in their order; everything else is there to explain,
-to schedule by and to warn.
+to schedule by and to warn. What is only read by people (decisions, pod sets, endpoints) is made when it
+is first read: an operator that renders thousands of jobs never pays for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 Object = Mapping[str, Any]
+RawDecision = tuple[str, object, str, tuple[object, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +51,60 @@ class Decision:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
 class Plan:
     """The objects of a TrainJob in apply order, and why they are what they are."""
 
-    objects: tuple[Object, ...]
-    pod_sets: tuple[PodSet, ...]
-    gang: Gang | None
-    endpoints: Mapping[str, tuple[str, ...]]
-    """host names of the pods, by pod set"""
-    warnings: tuple[str, ...]
-    decisions: tuple[Decision, ...]
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        objects: tuple[Object, ...],
+        *,
+        gang: Gang | None,
+        warnings: tuple[str, ...],
+        decisions: tuple[RawDecision, ...],
+        pod_sets: Callable[[], tuple[PodSet, ...]],
+        endpoints: Callable[[], Mapping[str, tuple[str, ...]]],
+    ) -> None:
+        self.objects = objects
+        self.gang = gang
+        self.warnings = warnings
+        self._decisions = decisions
+        self._pod_sets = pod_sets
+        self._endpoints = endpoints
+
+    @cached_property
+    def pod_sets(self) -> tuple[PodSet, ...]:
+        """The pod sets in the order of the replicated jobs."""
+        return self._pod_sets()
+
+    @cached_property
+    def endpoints(self) -> Mapping[str, tuple[str, ...]]:
+        """Host names of the pods, by pod set."""
+        return self._endpoints()
+
+    @cached_property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The choices that were made, in the order in which they were made."""
+        return tuple(
+            Decision(field, str(value), reason % args if args else reason)
+            for field, value, reason, args in self._decisions
+        )
+
+    def find(self, kind: str, name: str | None = None) -> Object | None:
+        """The object of this kind (and name), if the plan has one."""
+        for each in self.objects:
+            if each["kind"] == kind and name in (None, each["metadata"]["name"]):
+                return each
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        """Plans are equal when they say the same, not when they are the same value."""
+        return isinstance(other, Plan) and all(
+            getattr(self, part) == getattr(other, part)
+            for part in ("objects", "gang", "warnings", "decisions", "pod_sets", "endpoints")
+        )
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{each['kind']}/{each['metadata']['name']}" for each in self.objects)
+        return f"Plan({names})"

@@ -1,0 +1,75 @@
+"""A shared dict of the runtime, and what this render changes in it.
+
+The runtime is the same for every job, so nothing of it is ever written to, and nothing is copied that
+does not change. A plug-in reads through `get` and changes through `put`; `built` makes one new dict, or
+hands on the shared one when nothing changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Object = Mapping[str, Any]
+
+
+class Overlay:
+    """One dict of the template with its changes beside it."""
+
+    __slots__ = ("changed", "source")
+
+    def __init__(self, source: Object) -> None:
+        self.source = source
+        self.changed: dict[str, Any] | None = None
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value as it stands now: changed, or as the runtime says."""
+        if self.changed is not None and key in self.changed:
+            return self.changed[key]
+        return self.source.get(key, default)
+
+    def put(self, key: str, value: Any) -> None:
+        """Say what stands at the key from now on; the source stays as it is."""
+        if self.changed is None:
+            self.changed = {}
+        self.changed[key] = value
+
+    def merge(self, key: str, entries: Iterable[Object], by: str = "name") -> None:
+        """Add entries to a list that is a map by one of its fields: the same key is replaced in its place."""
+        merged = {entry[by]: entry for entry in self.get(key) or ()}
+        for entry in entries:
+            merged[entry[by]] = entry
+        self.put(key, list(merged.values()))
+
+    def built(self) -> Object:
+        """The dict as it goes out."""
+        return {**self.source, **self.changed} if self.changed else self.source
+
+
+class Container(Overlay):
+    """A container or init container of the template."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, source: Object) -> None:
+        self.source = source
+        self.changed = None
+        self.name: str = source.get("name", "")
+
+    def add_env(self, entries: Iterable[Object]) -> None:
+        """Set environment variables: a name that is there is replaced in its place, a new one comes last."""
+        self.merge("env", entries)
+
+    def add_mounts(self, mounts: Iterable[Object]) -> None:
+        """Mount volumes: a path that is taken is taken over."""
+        self.merge("volumeMounts", mounts, "mountPath")
+
+    def add_port(self, number: int) -> None:
+        """Open a port unless it is open already; ports without a name are told apart by their number."""
+        ports: Sequence[Object] = self.get("ports") or ()
+        if all(port.get("containerPort") != number for port in ports):
+            self.put("ports", [*ports, {"containerPort": number}])
+
+    def env(self, name: str) -> Object | None:
+        """The entry of an environment variable, if it is set."""
+        return next((entry for entry in self.get("env") or () if entry.get("name") == name), None)

@@ -1,0 +1,127 @@
+"""A runtime's JobSet spec with a job's runtime patches merged into it.
+
+Kubernetes' strategic merge patch, as far as a runtime patch can reach: lists of named things merge by their
+key, other lists are replaced whole, maps merge key by key, later patches win. What a patch adds to a merged
+list stands before what it does not mention, unless the old order says otherwise; only the order of the
+replicated jobs is put back, because it decides who may wait for whom.
+
+Inputs are never changed: a new dict or list is made only along a path that a patch touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Object = Mapping[str, Any]
+
+MERGE_KEYS: Mapping[str, str] = {
+    "replicatedJobs": "name",
+    "containers": "name",
+    "initContainers": "name",
+    "env": "name",
+    "volumes": "name",
+    "volumeMounts": "mountPath",
+    "imagePullSecrets": "name",
+    "schedulingGates": "name",
+}
+"""lists that merge by a key of their items; every other list is atomic"""
+
+_PLAIN_FALSE = frozenset({"readOnly"})
+"""booleans that upstream's types cannot tell from absent"""
+
+
+def patched_spec(spec: Object, patches: Iterable[Object], *, upstream: bool = False) -> Object:
+    """Merge the patches' `template.spec` into a JobSet spec, in their order."""
+    merged = spec
+    for patch in patches:
+        change = ((patch.get("trainingRuntimeSpec") or {}).get("template") or {}).get("spec")
+        if change:
+            merged = _merge_map(merged, change, upstream=upstream)
+    if merged is spec:
+        return spec
+    return {**merged, "replicatedJobs": _in_old_order(spec, merged)}
+
+
+def patched_metadata(metadata: Object | None, patches: Iterable[Object]) -> dict[str, dict[str, str]]:
+    """Merge the patches' `template.metadata` over a runtime's: the labels and annotations of the JobSet."""
+    merged = {
+        "labels": dict((metadata or {}).get("labels") or {}),
+        "annotations": dict((metadata or {}).get("annotations") or {}),
+    }
+    for patch in patches:
+        change = ((patch.get("trainingRuntimeSpec") or {}).get("template") or {}).get("metadata") or {}
+        for field, values in merged.items():
+            values.update(change.get(field) or {})
+    return merged
+
+
+def _in_old_order(spec: Object, merged: Object) -> list[Object]:
+    """Sort the jobs as the runtime lists them; a job that it lacks goes to the front."""
+    place = {job["name"]: index for index, job in enumerate(spec.get("replicatedJobs") or [])}
+    return sorted(merged.get("replicatedJobs") or [], key=lambda job: place.get(job["name"], 0))
+
+
+def _merge_map(base: Object, patch: Object, *, upstream: bool) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in patch.items():
+        if _is_absent(key, value, upstream=upstream):
+            continue
+        if isinstance(value, Mapping):
+            merged[key] = _merge_map(merged.get(key) or {}, value, upstream=upstream)
+        elif key in MERGE_KEYS and isinstance(value, list):
+            merged[key] = _merge_list(key, merged.get(key) or [], value, upstream=upstream)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _is_absent(key: str, value: Any, *, upstream: bool) -> bool:
+    """A patch cannot unset: what is null or an empty list says nothing, and upstream loses more than that."""
+    if value is None or value == []:
+        return True
+    return upstream and (
+        (value == "" and key != "serviceAccountName") or (value is False and key in _PLAIN_FALSE)
+    )
+
+
+def _merge_list(field: str, base: Sequence[Any], patch: Sequence[Any], *, upstream: bool) -> list[Any]:
+    key = MERGE_KEYS[field]
+    old = {item.get(key): item for item in base}
+    place = {item.get(key): index for index, item in enumerate(base)}
+    changed: dict[Any, Any] = {}
+    for item in patch:
+        name = item.get(key)
+        changed[name] = _merge_item(field, changed.get(name) or old.get(name) or {}, item, upstream=upstream)
+    return _interleaved([item for item in base if item.get(key) not in changed], changed, key, place)
+
+
+def _interleaved(
+    kept: list[Any], changed: Mapping[Any, Any], key: str, place: Mapping[Any, int]
+) -> list[Any]:
+    """Put both lists together: patched items first, but for kept ones that stood before them."""
+    merged: list[Any] = []
+    rest = iter(kept)
+    waiting = next(rest, None)
+    for name, item in changed.items():
+        while waiting is not None and name in place and place[waiting.get(key)] < place[name]:
+            merged.append(waiting)
+            waiting = next(rest, None)
+        merged.append(item)
+    return merged if waiting is None else [*merged, waiting, *rest]
+
+
+def _merge_item(field: str, base: Object, patch: Object, *, upstream: bool) -> Object:
+    """Merge one item; one source of a value or volume replaces another, where upstream keeps both."""
+    if not upstream and base and _names_another_source(field, base, patch):
+        base = {"name": base["name"]}
+    return _merge_map(base, patch, upstream=upstream)
+
+
+def _names_another_source(field: str, base: Object, patch: Object) -> bool:
+    if field == "env":
+        return "value" in patch or "valueFrom" in patch
+    if field != "volumes":
+        return False
+    sources = patch.keys() - {"name"}
+    return bool(sources) and sources != base.keys() - {"name"}
