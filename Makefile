@@ -1,0 +1,43 @@
+# Two commands matter: `make demo` and `make test`. Each sets up what it needs; nothing has to be installed
+# before but Python 3.11 or newer, make and git.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+PY := .venv/bin/python
+
+.PHONY: help demo demo-cluster test soak lint bench cluster docs clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## fine-tune and evaluate a small model on this machine, and show the reports
+	@.ci/setup demo
+	@.venv/bin/kfp-trainer demo
+
+demo-cluster: ## the same on a real control plane
+	@echo "make demo-cluster: the test control plane is not part of this version; 'make demo' runs the same JobSet as processes" >&2; exit 3
+
+test: ## every test ring, one total each
+	@.ci/setup all
+	@$(PY) -m tests.rings
+
+soak: ## the tests that count, in full counts instead of samples
+	@.ci/setup all
+	@KFP_TRAINER_SOAK=1 $(PY) -m tests.rings
+
+lint: ## format, style, types, layers
+	@.ci/setup all
+	@.ci/lint
+
+bench: ## measure against our peers and print the tables of docs/benchmarks.md
+	@.ci/setup all
+	@$(PY) -m tests.perf
+
+cluster: ## start a real control plane on this machine
+	@echo "make cluster: the test control plane is not part of this version" >&2; exit 3
+
+docs: ## check the pages: links resolve, blocks run
+	@.ci/setup all
+	@$(PY) -m pytest -q tests/unit/test_docs.py
+
+clean: ## remove what the other verbs made here (the download cache stays)
+	rm -rf .venv .lint .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build *.egg-info

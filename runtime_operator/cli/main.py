@@ -1,0 +1,130 @@
+"""The frame of the command line: which commands there are, and what becomes of an error.
+
+Commands are named here and imported only when they run, so that `--help` stays quick and loads nothing
+heavy. This is the one place that turns an error into a sentence on stderr and an exit code; the codes
+stand beside the errors in `errors.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from ..errors import KfpTrainerError
+
+TRACEBACK_VARIABLE = "KFP_TRAINER_TRACEBACK"
+INTERRUPTED = 130  # what a shell reports for a process that Ctrl-C ended
+BUG = 70  # EX_SOFTWARE
+
+# Heading -> command -> (module beside this one, one line of help). The function has the command's name.
+COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Start here": {
+        "demo": ("demo", "Fine-tune and evaluate a small model on this machine."),
+    },
+    "Write a job": {
+        "validate": ("offline", "Say whether a TrainJob is right, and what to mend."),
+        "render": ("offline", "Print the objects a TrainJob becomes."),
+        "explain": ("offline", "Draw a TrainJob: who waits for whom, how many processes, and why."),
+        "crds": ("crds", "Print the custom resource definitions."),
+    },
+    "Run a job": {
+        "run": ("run", "Run a TrainJob as processes on this machine."),
+    },
+    "Models and data": {
+        "finetune": ("workloads", "Fine-tune a language model on a folder of data."),
+        "evaluate": ("workloads", "Compare a tuned model with its base on held-out data."),
+    },
+    "Pipelines": {
+        "pipelines": ("pipelines", "List, compile and run the pipelines of this project."),
+    },
+    "This command": {
+        "completion": ("completion", "Print the shell completion for bash, zsh or fish."),
+    },
+}
+
+
+class LazyCommands(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name every command, in the order of the table."""
+        return [name for commands in COMMANDS.values() for name in commands]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the command of that name."""
+        for commands in COMMANDS.values():
+            if name in commands:
+                module = import_module(f".{commands[name][0]}", __package__)
+                command: click.Command = getattr(module, name)
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands under their headings, without importing them."""
+        width = max(len(name) for commands in COMMANDS.values() for name in commands)
+        for heading, commands in COMMANDS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), text) for name, (_, text) in commands.items()])
+
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(cls=LazyCommands, context_settings=CONTEXT)
+@click.version_option(package_name="kfp-trainer", message="kfp-trainer %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """From a dataset and a base model to a fine-tuned, evaluated model: on this machine or on a cluster.
+
+    `kfp-trainer demo` shows it in three minutes; `kfp-trainer COMMAND --help` explains a command.
+    """
+    if "NO_COLOR" in os.environ:
+        ctx.color = False
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and end the process with the exit code of what happened."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    try:
+        result = cli.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except KfpTrainerError as error:
+        say_error(str(error))
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        say_error("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe has had enough; what is still buffered has no place to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug is told, never shown as a wall of text
+        return tell_bug(error)
+    return result if isinstance(result, int) else 0
+
+
+def say_error(message: str) -> None:
+    """Print each line of an error on stderr, behind the name of the command."""
+    for line in message.splitlines():
+        click.echo(f"{click.style('kfp-trainer:', fg='red')} {line}", err=True)
+
+
+def tell_bug(error: Exception) -> int:
+    """Say that this is our mistake, and how to see where it is."""
+    if os.environ.get(TRACEBACK_VARIABLE):
+        traceback.print_exception(error)
+    say_error(
+        f"this is a bug of ours: {type(error).__name__}: {error}\n"
+        f"please report it, with what {TRACEBACK_VARIABLE}=1 adds to the output"
+    )
+    return BUG
