@@ -10,7 +10,9 @@ IMPORTS = {
     "the package alone": "import kfp_trainer",
     "the operator's root": "import kfp_trainer.runtime_operator.errors, kfp_trainer.runtime_operator.images",
     "api and render": "import kfp_trainer.runtime_operator.api, kfp_trainer.runtime_operator.render",
-    "the list of commands": "from kfp_trainer.runtime_operator.cli.main import run\nassert run(['--help']) == 0",
+    "the list of commands": (
+        "from kfp_trainer.runtime_operator.cli.main import run\nassert run(['--help']) == 0"
+    ),
     "the help of every command": (
         "from kfp_trainer.runtime_operator.cli.main import COMMANDS, run\n"
         "for commands in COMMANDS.values():\n"
