@@ -27,8 +27,8 @@ MERGE_KEYS: Mapping[str, str] = {
 }
 """lists that merge by a key of their items; every other list is atomic"""
 
-_PLAIN_FALSE = frozenset({"readOnly"})
-"""booleans that upstream's types cannot tell from absent"""
+_ZERO_IS_ABSENT = frozenset({"readOnly", "subPath", "subPathExpr", "value"})
+"""fields whose false or empty value upstream's types cannot tell from absent"""
 
 
 def patched_spec(spec: Object, patches: Iterable[Object], *, upstream: bool = False) -> Object:
