@@ -1,0 +1,138 @@
+"""What happens next to a TrainJob: one decision from what is there, without doing anything.
+
+The controller looks (the job, what exists, the time), asks here, and does what the answer says: apply,
+delete, write the status, come back later. Asking again about an unchanged world gives the same answer,
+so that whatever was not done the first time is done the next: a deadline's deletion above all.
+
+    being deleted, or another's to run        nothing
+    has ended                                 nothing is built again; what it held is let go; TTL
+    its time is over                          Failed, and the JobSet goes
+    cannot be built                           Failed if it never ran; told in an event if it runs
+    a namesake's JobSet is in the way         wait until it is gone
+    else                                      apply, and come back at the next deadline
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..errors import KfpTrainerError, Retryable, SpecError
+from ..render.plan import Object, Plan
+from . import deadlines
+from .apply_rules import Existing, existing_like, to_apply
+from .conditions import FAILED, find, is_finished
+from .ownership import is_managed_elsewhere, is_ours
+from .status import fail, observe
+
+CANNOT_BUILD = "RuntimeInvalid"
+EVENT_REASON = "TrainJobResourcesCreationFailed"
+NAMESAKE_GONE_AFTER = 5.0  # seconds; garbage collection takes about as long
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line for `kubectl describe`."""
+
+    reason: str
+    message: str
+    type: str = "Warning"
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to do now. A status of None is not ours to write."""
+
+    apply: tuple[Object, ...] = ()
+    delete: tuple[Object, ...] = ()
+    status: Object | None = None
+    requeue_after: float | None = None
+    events: tuple[Event, ...] = ()
+
+
+def next_step(job: Object, existing: Existing, build: Callable[[], Plan], *, now: datetime) -> NextStep:
+    """Decide what to do about a job; `build` is asked for its plan only where one is needed."""
+    if job["metadata"].get("deletionTimestamp") or is_managed_elsewhere(job):
+        return NextStep()
+    jobset = _own("JobSet", job, existing)
+    status = observe(job, jobset, now=now)
+    if is_finished(status.get("conditions", ())):
+        return _after_the_end(job, existing, status, now=now)
+    due = deadlines.deadlines(job, status)
+    if due and due[0].at <= now:
+        failed = fail(status, reason=due[0].reason, message=due[0].message, now=now)
+        return _after_the_end(job, existing, failed, now=now)
+    wait = (due[0].at - now).total_seconds() if due else None
+    return _go_on(job, existing, build, status, wait, now=now)
+
+
+def _own(kind: str, job: Object, existing: Existing) -> Object | None:
+    found = existing.get((kind, job["metadata"]["name"]))
+    return found if found is not None and is_ours(found, job) else None
+
+
+def _after_the_end(job: Object, existing: Existing, status: Object, *, now: datetime) -> NextStep:
+    """A gang reserves nothing any more, a job that ran out of time stops, and a TTL counts down."""
+    held = [_own("PodGroup", job, existing)]
+    failed = find(status["conditions"], FAILED)
+    if failed is not None and failed["reason"] in (deadlines.ACTIVE, deadlines.START):
+        held.append(_own("JobSet", job, existing))
+    delete = tuple(
+        each for each in held if each is not None and not each["metadata"].get("deletionTimestamp")
+    )
+    cleared_at = deadlines.cleared_at(job, status)
+    if cleared_at is None:
+        return NextStep(delete=delete, status=status)
+    if cleared_at <= now:
+        return NextStep(delete=(*delete, job), status=status)
+    return NextStep(delete=delete, status=status, requeue_after=(cleared_at - now).total_seconds())
+
+
+def _go_on(
+    job: Object,
+    existing: Existing,
+    build: Callable[[], Plan],
+    status: Object,
+    wait: float | None,
+    *,
+    now: datetime,
+) -> NextStep:
+    try:
+        plan = build()
+    except Retryable as error:
+        return NextStep(status=status, requeue_after=_sooner(wait, error.after), events=(_event(error),))
+    except SpecError as error:
+        if _own("JobSet", job, existing) is None:
+            status = fail(status, reason=CANNOT_BUILD, message=_in_one_line(error), now=now)
+        return NextStep(status=status, requeue_after=wait, events=(_event(error),))
+    namesake = existing.get(("JobSet", job["metadata"]["name"]))
+    if namesake is not None and not is_ours(namesake, job):
+        message = "waiting until the JobSet of a deleted TrainJob of the same name is gone"
+        event = Event("WaitingForNamesake", message, "Normal")
+        return NextStep(status=status, requeue_after=_sooner(wait, NAMESAKE_GONE_AFTER), events=(event,))
+    return NextStep(
+        apply=to_apply(plan.objects, job, existing),
+        delete=_unwanted_gang(plan, job, existing),
+        status=status,
+        requeue_after=wait,
+    )
+
+
+def _unwanted_gang(plan: Plan, job: Object, existing: Existing) -> tuple[Object, ...]:
+    """The PodGroup of a job that rests, or whose plan has none: it would reserve room for nobody."""
+    gang = _own("PodGroup", job, existing)
+    wanted = any(existing_like(each, existing) is gang for each in plan.objects)
+    return () if gang is None or wanted else (gang,)
+
+
+def _sooner(one: float | None, other: float) -> float:
+    return other if one is None else min(one, other)
+
+
+def _event(error: KfpTrainerError) -> Event:
+    return Event(EVENT_REASON, f"TrainJob resources reconciliation failed: {_in_one_line(error)}")
+
+
+def _in_one_line(error: KfpTrainerError) -> str:
+    return "; ".join(str(error).splitlines())
