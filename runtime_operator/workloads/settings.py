@@ -1,0 +1,66 @@
+"""A settings document: read, merged with flags and checked, with every mistake told at once.
+
+Each workload declares a frozen pydantic model whose fields all have a description; the document (YAML or JSON)
+and the command's flags are made from it. An unknown field is refused with the nearest name, because a setting
+that is silently ignored costs a training run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kfp_trainer.runtime_operator.errors import FieldError, SpecError
+
+
+class Settings(BaseModel):
+    """The root of every settings document."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+SettingsType = TypeVar("SettingsType", bound=Settings)
+
+
+def parse_settings(kind: type[SettingsType], document: Mapping[str, Any]) -> SettingsType:
+    """The settings that `document` holds, or a SpecError with one sentence for each mistake in it."""
+    try:
+        return kind.model_validate(document)
+    except ValidationError as error:
+        raise SpecError([_mistake(kind, detail) for detail in error.errors()]) from None
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """The mapping that a YAML or JSON file holds."""
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read, {error.strerror or error}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        first_line = " ".join(str(error).split())
+        raise SpecError(f"{path}: is neither YAML nor JSON, {first_line}") from None
+    if not isinstance(document, dict):
+        raise SpecError(f"{path}: holds a {type(document).__name__}, give a mapping of settings")
+    return document
+
+
+def _mistake(kind: type[Settings], detail: Any) -> FieldError:
+    field = ".".join(str(part) for part in detail["loc"])
+    given = detail["input"]
+    match detail["type"]:
+        case "missing":
+            description = kind.model_fields[field].description or ""
+            return FieldError(field, f"is missing, give {description}", "FieldValueRequired")
+        case "extra_forbidden":
+            nearest = get_close_matches(field, kind.model_fields, n=1)
+            hint = f"did you mean {nearest[0]}" if nearest else f"known are {', '.join(kind.model_fields)}"
+            return FieldError(field, f"is not a setting (given {given!r}), {hint}", "FieldValueForbidden")
+        case _:
+            rule = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+            shown = "" if detail["type"] == "value_error" else f" (given {given!r})"
+            return FieldError(field, f"{rule}{shown}")
