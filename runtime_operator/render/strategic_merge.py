@@ -80,9 +80,7 @@ def _is_absent(key: str, value: Any, *, upstream: bool) -> bool:
     """A patch cannot unset: what is null or an empty list says nothing, and upstream loses more than that."""
     if value is None or value == []:
         return True
-    return upstream and (
-        (value == "" and key != "serviceAccountName") or (value is False and key in _PLAIN_FALSE)
-    )
+    return upstream and key in _ZERO_IS_ABSENT and value in (False, "")
 
 
 def _merge_list(field: str, base: Sequence[Any], patch: Sequence[Any], *, upstream: bool) -> list[Any]:
