@@ -17,6 +17,7 @@ import click
 
 from ..errors import KfpTrainerError
 
+PROGRAM = "kfp-trainer"
 TRACEBACK_VARIABLE = "KFP_TRAINER_TRACEBACK"
 INTERRUPTED = 130  # what a shell reports for a process that Ctrl-C ended
 BUG = 70  # EX_SOFTWARE
@@ -95,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     try:
-        result = cli.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        result = cli.main(arguments, prog_name=PROGRAM, standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -116,7 +117,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def say_error(message: str) -> None:
     """Print each line of an error on stderr, behind the name of the command."""
     for line in message.splitlines():
-        click.echo(f"{click.style('kfp-trainer:', fg='red')} {line}", err=True)
+        click.echo(f"{click.style(f'{PROGRAM}:', fg='red')} {line}", err=True)
 
 
 def tell_bug(error: Exception) -> int:

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Compare a tuned model with its base."""

@@ -1,0 +1,1 @@
+"""Fine-tune a language model, then compare it with its base."""
