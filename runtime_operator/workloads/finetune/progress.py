@@ -1,0 +1,67 @@
+"""A run's progress, twice: JSON lines for programs, `name=value` lines for people and Katib's StdOut collector.
+
+The first line of the file is `start`, then a `step` every few steps and a `checkpoint` when one is complete; the
+last is `end`. A run that is resumed goes on in the same file, with a `start` of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class StepEvent:
+    """What is known after a step."""
+
+    step: int
+    of: int
+    epoch: float
+    loss: float
+    learning_rate: float
+    gradient_norm: float | None
+    tokens: int
+    tokens_per_second: float
+    remaining_seconds: float
+
+
+def step_line(event: StepEvent) -> str:
+    """One line for the terminal and for collectors that look for `loss=`."""
+    rate = f"{event.learning_rate:.3g}"
+    return (
+        f"step={event.step} of={event.of} loss={event.loss:.4f} learning_rate={rate} "
+        f"tokens_per_second={event.tokens_per_second:.0f} remaining_seconds={event.remaining_seconds:.0f}"
+    )
+
+
+class ProgressLog:
+    """Appends events to `progress.jsonl` and says the steps aloud."""
+
+    def __init__(self, file: Path, *, say: Callable[[str], None], clock: Callable[[], float] = time.time) -> None:
+        self._say = say
+        self._clock = clock
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._file = file.open("a", encoding="utf-8", buffering=1)
+
+    def write(self, event: str, **facts: Any) -> None:
+        """Append one event; a number that JSON cannot hold becomes null."""
+        line = {"event": event, "time": round(self._clock(), 3), **facts}
+        self._file.write(json.dumps({name: _plain(value) for name, value in line.items()}) + "\n")
+
+    def step(self, event: StepEvent) -> None:
+        """Append a step and say it."""
+        self.write("step", **asdict(event))
+        self._say(step_line(event))
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        self._file.close()
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

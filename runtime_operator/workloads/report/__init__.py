@@ -1,0 +1,18 @@
+"""The pieces our HTML reports are made of: one file each, nothing fetched, light and dark, wide and narrow."""
+
+from .chart import Bar, Series, bar_chart, line_chart
+from .page import Figure, Html, figures, note, page, section, table
+
+__all__ = [
+    "Bar",
+    "Figure",
+    "Html",
+    "Series",
+    "bar_chart",
+    "figures",
+    "line_chart",
+    "note",
+    "page",
+    "section",
+    "table",
+]
