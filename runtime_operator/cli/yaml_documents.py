@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import yaml
 
@@ -19,7 +19,8 @@ from ..errors import SpecError
 MOST_VALUES = 1_000_000
 DEEPEST = 100
 TAG = "tag:yaml.org,2002:"
-TIMESTAMP = f"{TAG}timestamp"
+NOT_IN_JSON = {f"{TAG}timestamp", f"{TAG}value"}
+MERGE = f"{TAG}merge"
 JSON_TAGS = {TAG + name for name in ("map", "seq", "str", "int", "float", "bool", "null", "merge")}
 
 try:
@@ -31,24 +32,19 @@ except ImportError:  # PyYAML without its C library: the same, slower
 class KubernetesLoader(_Base):
     """Reads YAML as Kubernetes does: times stay text, keys are text, and stand once."""
 
-    yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != TIMESTAMP]
+    yaml_implicit_resolvers: ClassVar = {  # type: ignore[misc]
+        first: [(tag, pattern) for tag, pattern in resolvers if tag not in NOT_IN_JSON]
         for first, resolvers in _Base.yaml_implicit_resolvers.items()
     }
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """Read a mapping, keys as text; one that stands twice is refused."""
+        """Read a mapping, keys as text; its own keys go before merged ones."""
         self.flatten_mapping(node)
-        mapping: dict[Hashable, Any] = {}
-        for key_node, value_node in node.value:
-            key = self._key(key_node)
-            if key in mapping:
-                raise _mistake(key_node, f"the key {key!r} stands twice")
-            mapping[key] = self.construct_object(value_node, deep=deep)  # type: ignore[no-untyped-call]
-        return mapping
+        return {self.key(key): self.construct_object(value, deep=deep) for key, value in node.value}
 
-    def _key(self, node: yaml.Node) -> str:
-        key = self.construct_object(node)  # type: ignore[no-untyped-call]
+    def key(self, node: yaml.Node) -> str:
+        """Read a key as the text that JSON makes of it."""
+        key = self.construct_object(node)
         if isinstance(key, bool):
             return str(key).lower()
         if isinstance(key, (str, int, float)):
@@ -61,8 +57,7 @@ def read_yaml(text: str, source: str) -> Iterator[tuple[dict[str, Any], str]]:
     try:
         _refuse_depth(text)
         loader = KubernetesLoader(text)
-        while loader.check_node():
-            node = loader.get_node()
+        while loader.check_node() and (node := loader.get_node()) is not None:
             _Judge(loader).judge(node)
             document = loader.construct_document(node)
             if document is not None:
@@ -73,7 +68,8 @@ def read_yaml(text: str, source: str) -> Iterator[tuple[dict[str, Any], str]]:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         column = error.position - text.rfind("\n", 0, error.position)
-        raise SpecError(f"{source}:{line}:{column}: a character that YAML does not allow: {error.reason}") from error
+        problem = f"a character that YAML does not allow: {error.reason}"
+        raise SpecError(f"{source}:{line}:{column}: {problem}") from error
 
 
 def _place(source: str, mark: yaml.Mark | None) -> str:
@@ -86,7 +82,7 @@ def _said(error: yaml.MarkedYAMLError) -> str:
 
 
 def _mistake(at: yaml.Node | yaml.Event, problem: str) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem=problem, problem_mark=at.start_mark)
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=cast("yaml.Mark", at.start_mark))
 
 
 def _checked(document: Any, node: yaml.Node) -> dict[str, Any]:
@@ -121,6 +117,7 @@ class _Judge:
             raise _mistake(node, f"nested too deeply or within itself, at most {DEEPEST} levels are read")
         if id(node) not in self.sizes:
             self._check_value(node)
+            self._check_keys(node)
             self.sizes[id(node)] = 1 + sum(self.judge(child, depth + 1) for child in _children(node))
         size = self.sizes[id(node)]
         if size > MOST_VALUES:
@@ -129,15 +126,25 @@ class _Judge:
 
     def _check_value(self, node: yaml.Node) -> None:
         if node.tag not in JSON_TAGS:
-            raise _mistake(node, f"a value of the type {node.tag.rpartition(':')[2]} can't stand in an object")
-        if not isinstance(node, yaml.ScalarNode):
+            raise _mistake(node, f"a value of type {node.tag.rpartition(':')[2]} can't stand in an object")
+        if not isinstance(node, yaml.ScalarNode) or node.tag == MERGE:
             return
         try:
-            value = self.loader.construct_object(node)  # type: ignore[no-untyped-call]
+            value = self.loader.construct_object(node)
         except (ValueError, KeyError) as error:
             raise _mistake(node, f"{node.value!r:.40} is no {node.tag.rpartition(':')[2]}") from error
         if isinstance(value, float) and not math.isfinite(value):
             raise _mistake(node, f"{node.value!r} is no number that JSON can hold")
+
+    def _check_keys(self, node: yaml.Node) -> None:
+        seen: set[str] = set()
+        for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if key_node.tag == MERGE:
+                continue
+            key = self.loader.key(key_node)
+            if key in seen:
+                raise _mistake(key_node, f"the key {key!r} stands twice")
+            seen.add(key)
 
 
 def _children(node: yaml.Node) -> Iterator[yaml.Node]:

@@ -1,14 +1,15 @@
 """Which objects of a plan are to be applied, given what exists.
 
 A running job keeps what it runs with: its JobSet and PodGroup are left alone until it rests, when JobSet
-allows a change again. Keys are made once. Everything else is applied as the plan has it; whoever applies
-skips what is equal already. An object of a namesake is never touched.
+allows a change again. Keys and the snapshot of the runtime are made once. Everything else is applied as the
+plan has it; whoever applies skips what is equal already. An object of a namesake is never touched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..render import snapshot
 from ..render.plan import Object
 from .ownership import is_ours, is_suspended
 
@@ -35,7 +36,12 @@ def _is_left_alone(wanted: Object, job: Object, old: Object | None) -> bool:
         return not is_suspended(job) and not is_suspended(old)
     if wanted["kind"] == "PodGroup":
         return not is_suspended(job)
-    return bool(wanted["kind"] == "Secret")
+    return wanted["kind"] == "Secret" or is_snapshot(wanted)
+
+
+def is_snapshot(document: Object) -> bool:
+    """Whether this is the ConfigMap that keeps the runtime as the job first met it."""
+    return bool(document["kind"] == "ConfigMap" and document["metadata"]["name"].endswith(snapshot.SUFFIX))
 
 
 def _group(document: Object) -> str:

@@ -7,8 +7,8 @@ so that whatever was not done the first time is done the next: a deadline's dele
     being deleted, or another's to run        nothing
     has ended                                 nothing is built again; what it held is let go; TTL
     its time is over                          Failed, and the JobSet goes
+    a namesake's objects are in the way       wait until they are gone
     cannot be built                           Failed if it never ran; told in an event if it runs
-    a namesake's JobSet is in the way         wait until it is gone
     else                                      apply, and come back at the next deadline
 """
 
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..errors import KfpTrainerError, Retryable, SpecError
+from ..render import snapshot
 from ..render.plan import Object, Plan
 from . import deadlines
 from .apply_rules import Existing, existing_like, to_apply
@@ -98,6 +99,11 @@ def _go_on(
     *,
     now: datetime,
 ) -> NextStep:
+    if any(not is_ours(each, job) for each in _in_its_place(job, existing)):
+        event = Event(
+            "WaitingForNamesake", "waiting until a deleted TrainJob of the same name is gone", "Normal"
+        )
+        return NextStep(status=status, requeue_after=_sooner(wait, NAMESAKE_GONE_AFTER), events=(event,))
     try:
         plan = build()
     except Retryable as error:
@@ -106,17 +112,19 @@ def _go_on(
         if _own("JobSet", job, existing) is None:
             status = fail(status, reason=CANNOT_BUILD, message=_in_one_line(error), now=now)
         return NextStep(status=status, requeue_after=wait, events=(_event(error),))
-    namesake = existing.get(("JobSet", job["metadata"]["name"]))
-    if namesake is not None and not is_ours(namesake, job):
-        message = "waiting until the JobSet of a deleted TrainJob of the same name is gone"
-        event = Event("WaitingForNamesake", message, "Normal")
-        return NextStep(status=status, requeue_after=_sooner(wait, NAMESAKE_GONE_AFTER), events=(event,))
     return NextStep(
         apply=to_apply(plan.objects, job, existing),
         delete=_unwanted_gang(plan, job, existing),
         status=status,
         requeue_after=wait,
     )
+
+
+def _in_its_place(job: Object, existing: Existing) -> tuple[Object, ...]:
+    """What stands where the job's JobSet and snapshot belong."""
+    name = job["metadata"]["name"]
+    places = (("JobSet", name), ("ConfigMap", name + snapshot.SUFFIX))
+    return tuple(existing[place] for place in places if place in existing)
 
 
 def _unwanted_gang(plan: Plan, job: Object, existing: Existing) -> tuple[Object, ...]:
