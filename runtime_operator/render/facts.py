@@ -25,3 +25,11 @@ class Facts:
     """fresh key material, by purpose: render draws no random numbers"""
     cluster_domain: str = "cluster.local"
     operator_namespace: str = "kubeflow-system"
+    operator_service: str = "kubeflow-trainer-controller-manager"
+    """the Service of the operator, where trainers post their progress to"""
+    progress_port: int = 10443
+    certificate: str = "kubeflow-trainer-webhook-cert"
+    """the Secret of the operator's namespace that holds the authority of its certificate"""
+
+
+NO_FACTS = Facts()

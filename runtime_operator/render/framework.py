@@ -44,15 +44,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from ..api.runtime import ClusterTrainingRuntime, TrainingRuntime
 from ..errors import FieldError
 from .info import Info
 from .overlay import Object
 
 if TYPE_CHECKING:
-    from ..api import ClusterTrainingRuntime, TrainingRuntime, TrainJob
+    from ..api.trainjob import TrainJob
     from .facts import Facts
 
-    Runtime = TrainingRuntime | ClusterTrainingRuntime
+Runtime = TrainingRuntime | ClusterTrainingRuntime
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,10 @@ class Plugin:
         """Whether a job of this runtime needs the plug-in at all; asked once per runtime."""
         return True
 
+    def complete_template(self, runtime: Runtime, spec: Object) -> Object:
+        """The JobSet spec of a runtime with what the framework lets people leave out; once per runtime."""
+        return spec
+
     def watch_extension(self) -> Sequence[Watch]:
         """Kinds to watch beside TrainJobs and runtimes."""
         return ()
@@ -121,17 +126,6 @@ class Plugin:
     def terminal_condition(self, job: TrainJob, child: Object) -> Terminal | None:
         """The end of the job, if this object of the cluster tells of it."""
         return None
-
-
-HOOKS = (
-    "custom_validation",
-    "enforce_ml_policy",
-    "enforce_pod_group_policy",
-    "slice_data",
-    "build_components",
-    "terminal_condition",
-    "watch_extension",
-)
 
 
 class PluginOrderError(ValueError):

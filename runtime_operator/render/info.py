@@ -7,18 +7,17 @@ decided; they never change the job, the runtime or the facts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from ..api.names import TRAINER_STEP
 from .overlay import Object
 from .plan import Gang, RawDecision
-from .pods import TRAINER, Pods
+from .pods import Pods
 
 if TYPE_CHECKING:
-    from ..api import ClusterTrainingRuntime, TrainingRuntime, TrainJob
+    from ..api.runtime import ClusterTrainingRuntime, TrainingRuntime
+    from ..api.trainjob import TrainJob
     from .facts import Facts
-
-Compat = Literal["upstream"]
-OWNER_VERSION = "trainer.kubeflow.org/v1alpha1"
 
 
 class Info:
@@ -34,6 +33,7 @@ class Info:
         "labels",
         "name",
         "namespace",
+        "own_labels",
         "owner",
         "pods",
         "runtime",
@@ -51,17 +51,15 @@ class Info:
         runtime: TrainingRuntime | ClusterTrainingRuntime,
         facts: Facts,
         *,
-        spec: Object,
-        pods: list[Pods],
         upstream: bool,
         kueue: bool,
     ) -> None:
         self.job = job
         self.runtime = runtime
         self.facts = facts
-        self.spec = spec
+        self.spec: Object = {}
         """the JobSet spec of the runtime with the job's patches merged in; shared, never written to"""
-        self.pods = pods
+        self.pods: list[Pods] = []
         """the replicated jobs, in their order"""
         self.upstream = upstream
         """compat: build what Trainer 2.3 builds, faults and all"""
@@ -70,15 +68,22 @@ class Info:
         self.upstream_pods = upstream or kueue
         """keep upstream's job names, order, counts and requests: Kueue computes them with upstream's code"""
         self.labels: dict[str, str] = {}
+        """labels of the JobSet, from the runtime and the job's patches"""
         self.annotations: dict[str, str] = {}
+        """annotations of the JobSet, from the runtime and the job's patches"""
+        self.own_labels: Mapping[str, str] = {}
+        """what every object of ours is labelled with"""
         self.gang: Gang | None = None
         self.warnings: list[str] = []
         self.decisions: list[RawDecision] = []
         self.name: str = ""
         self.namespace: str = ""
-        self.owner: Object = {}
+        self.owner: Object | None = None
+        """the reference by which objects go with their job; absent for a job that no cluster knows yet"""
         self.subdomain: str = ""
+        """the name of the Service under which the pods find each other"""
         self.trainer: Pods | None = None
+        """the pods that train; for MPI those of the launcher"""
 
     def pod_set(self, name: str) -> Pods | None:
         """The pods of the replicated job of this name."""
@@ -86,7 +91,7 @@ class Info:
 
     def trainers(self) -> Sequence[Pods]:
         """Every pod set of the trainer's step; mostly one."""
-        return [each for each in self.pods if each.step == TRAINER]
+        return [each for each in self.pods if each.step == TRAINER_STEP]
 
     def host(self, pods: Pods, index: int = 0, replica: int = 0) -> str:
         """The host name under which the other pods of the job find this one."""
@@ -100,8 +105,16 @@ class Info:
 
     def owned(self, version: str, kind: str, name: str, **body: Any) -> Object:
         """An object of the job's namespace that goes when the job goes."""
-        metadata = {"name": name, "namespace": self.namespace, "ownerReferences": [self.owner]}
-        return {"apiVersion": version, "kind": kind, "metadata": metadata, **body}
+        return {"apiVersion": version, "kind": kind, "metadata": self.metadata(name), **body}
+
+    def metadata(self, name: str) -> dict[str, Any]:
+        """Metadata of an object that belongs to the job."""
+        metadata: dict[str, Any] = {"name": name, "namespace": self.namespace}
+        if self.own_labels:
+            metadata["labels"] = self.own_labels
+        if self.owner is not None:
+            metadata["ownerReferences"] = [self.owner]
+        return metadata
 
     def existing(self, kind: str, name: str) -> Object | None:
         """An object that stands in the cluster already, as far as the caller looked."""
@@ -114,8 +127,3 @@ class Info:
     def warn(self, text: str) -> None:
         """Tell the user something that does not stop the job."""
         self.warnings.append(text)
-
-
-def key_of(target: Mapping[str, Any]) -> tuple[str, str]:
-    """How `Facts.existing` names an object: kind and name."""
-    return target["kind"], target["metadata"]["name"]

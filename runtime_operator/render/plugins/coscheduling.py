@@ -1,0 +1,48 @@
+"""Gangs by the coscheduling plug-in of scheduler-plugins: a label on the pods, and a PodGroup.
+
+Which of a cluster's schedulers has the plug-in only its administrator knows, so the template names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..framework import Plugin, Runtime, Watch
+from ..gang import plan_gang, pod_group, wants_pod_group
+from ..info import Info
+from ..overlay import Object
+
+GROUP = "scheduling.x-k8s.io"
+VERSION = f"{GROUP}/v1alpha1"
+LABEL = f"{GROUP}/pod-group"
+
+
+class CoScheduling(Plugin):
+    """Serves runtimes with a coscheduling policy."""
+
+    name = "coscheduling"
+
+    def serves(self, runtime: Runtime) -> bool:
+        """Only where the runtime asks for it."""
+        return runtime.spec.podGroupPolicy is not None and runtime.spec.podGroupPolicy.coscheduling is not None
+
+    def watch_extension(self) -> tuple[Watch, ...]:
+        """Watch PodGroups, and what changes the requests of a gang that is not placed yet."""
+        return (
+            Watch(VERSION, "PodGroup"),
+            Watch("v1", "LimitRange", owned=False),
+            Watch("node.k8s.io/v1", "RuntimeClass", owned=False),
+        )
+
+    def enforce_pod_group_policy(self, info: Info) -> None:
+        """Label the pods of the gang."""
+        for pods in plan_gang(info, self.name):
+            pods.labels[LABEL] = info.name
+
+    def build_components(self, info: Info) -> Iterable[Object]:
+        """Build the PodGroup, unless it stays as it is."""
+        policy = info.runtime.spec.podGroupPolicy
+        if policy is None or policy.coscheduling is None or not wants_pod_group(info, GROUP):
+            return ()
+        timeout = policy.coscheduling.scheduleTimeoutSeconds
+        return (pod_group(info, VERSION, scheduleTimeoutSeconds=timeout),)

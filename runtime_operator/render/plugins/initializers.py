@@ -1,0 +1,39 @@
+"""The jobs that fetch a dataset or a model before the training: what to fetch, and with whose credentials."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...api.names import DATASET_STEP, MODEL_STEP
+from ..framework import Plugin
+from ..info import Info
+from ..overlay import Container
+from ..rendezvous import variable
+
+if TYPE_CHECKING:
+    from ...api.trainjob import InitializerSource
+
+
+class Initializers(Plugin):
+    """Serves every runtime: any may have jobs that fetch."""
+
+    name = "initializers"
+
+    def enforce_ml_policy(self, info: Info) -> None:
+        """Tell each initializer what the job wants it to fetch; without a word it fetches what the runtime says."""
+        wanted = info.job.spec.initializer
+        if wanted is None:
+            return
+        for pods in info.pods:
+            source = {DATASET_STEP: wanted.dataset, MODEL_STEP: wanted.model}.get(pods.step)
+            if source is not None and pods.main is not None:
+                _fetch(pods.main, source)
+
+
+def _fetch(container: Container, source: InitializerSource) -> None:
+    if source.storageUri:
+        container.add_env((variable("STORAGE_URI", source.storageUri),))
+    if source.env:
+        container.add_env(source.env)
+    if source.secretRef:
+        container.put("envFrom", [*(container.get("envFrom") or ()), {"secretRef": source.secretRef}])

@@ -1,0 +1,61 @@
+"""What the job says about its trainer goes into the main container: image, command, arguments, environment.
+
+With MPI the launcher runs the command, and the nodes do the work: by default they get image and environment
+too. Upstream gives a launcher that stands apart everything, and the nodes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...api.names import NODE
+from ..framework import Plugin
+from ..info import Info
+from ..pods import Pods
+
+if TYPE_CHECKING:
+    from ...api.trainjob import Trainer
+
+
+class TrainerOverrides(Plugin):
+    """Serves every runtime."""
+
+    name = "trainer"
+    after = ("plain",)
+
+    def enforce_ml_policy(self, info: Info) -> None:
+        """Overlay the main containers with what spec.trainer says."""
+        trainer = info.job.spec.trainer
+        if trainer is None:
+            return
+        for pods in info.trainers():
+            _override(pods, trainer)
+        for pods in _helpers(info):
+            if trainer.env and pods.main is not None:
+                pods.main.add_env(trainer.env)
+            if trainer.image is not None and pods.main is not None and not info.upstream:
+                pods.main.put("image", trainer.image)
+
+
+def _override(pods: Pods, trainer: Trainer) -> None:
+    main = pods.main
+    if main is None:
+        return
+    if trainer.image is not None:
+        main.put("image", trainer.image)
+    if trainer.command is not None:
+        main.put("command", trainer.command)
+    if trainer.args is not None:
+        main.put("args", trainer.args)
+    if trainer.env:
+        main.add_env(trainer.env)
+
+
+def _helpers(info: Info) -> Iterator[Pods]:
+    policy = info.runtime.spec.mlPolicy
+    if policy is None or policy.mpi is None or (info.upstream and not policy.mpi.runLauncherAsNode):
+        return
+    for pods in info.pods:
+        if pods.name == NODE and pods is not info.trainer:
+            yield pods

@@ -1,0 +1,95 @@
+"""What one node of the trainer gets: the runtime's resources with the job's merged in, key by key.
+
+Upstream merges where an mlPolicy stands and loses claims on the way; with a launcher apart it gives the
+job's resources to the launcher, not to the nodes that train. By default neither happens. Kueue counts with
+upstream's code, so a job it manages keeps upstream's requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..api.legacy_names import limits_from_requests
+from ..api.names import NODE, TRAINER_STEP
+from .accelerators import accelerators
+from .overlay import Object
+from .quantity import read
+
+if TYPE_CHECKING:
+    from .info import Info
+    from .pods import Pods
+
+
+def merge_resources(info: Info) -> None:
+    """Put the job's resourcesPerNode into the main containers of the pods that train."""
+    trainer = info.job.spec.trainer
+    wanted = trainer.resourcesPerNode if trainer is not None else None
+    if wanted is None:
+        return
+    for pods in targets(info):
+        if pods.main is not None:
+            base = pods.main.source.get("resources") or {}
+            pods.main.put("resources", _merged_for(info, base, wanted))
+
+
+def _merged_for(info: Info, base: Object, wanted: Object) -> Object:
+    result = merged(base, wanted, claims=not info.upstream)
+    return result if info.upstream else limits_from_requests(result)[0]
+
+
+def targets(info: Info) -> Sequence[Pods]:
+    """The pods whose main container gets the resources of one node."""
+    policy = info.runtime.spec.mlPolicy
+    mpi = policy.mpi if policy is not None else None
+    as_node = mpi is not None and mpi.runLauncherAsNode
+    if info.upstream_pods:
+        if policy is None:
+            return []
+        return [each for each in info.pods if each.labelled or (as_node and each.name == NODE)]
+    if mpi is None:
+        return info.trainers()
+    nodes = [each for each in info.pods if each.name == NODE]
+    return [*nodes, *(each for each in info.trainers() if each.name != NODE and (as_node or not nodes))]
+
+
+def merged(base: Object, wanted: Object, *, claims: bool) -> dict[str, Any]:
+    """Merge requests and limits key by key, and claims by name."""
+    result: dict[str, Any] = {}
+    for part in ("limits", "requests"):
+        amounts = {**(base.get(part) or {}), **(wanted.get(part) or {})}
+        if amounts:
+            result[part] = amounts
+    if claims:
+        named = {each["name"]: each for each in (*(base.get("claims") or ()), *(wanted.get("claims") or ()))}
+        if named:
+            result["claims"] = list(named.values())
+    return result
+
+
+def resolved(info: Info, pods: Pods | None) -> Object:
+    """The resources that decide how many processes run on one node.
+
+    Upstream takes the job's alone as soon as it names any, although the pod still gets the runtime's.
+    """
+    if not info.upstream:
+        return (pods.main.get("resources") or {}) if pods is not None and pods.main is not None else {}
+    trainer = info.job.spec.trainer
+    if trainer is not None and trainer.resourcesPerNode is not None:
+        return trainer.resourcesPerNode
+    for each in info.pods:
+        if (each.name == NODE or each.step == TRAINER_STEP) and each.main is not None:
+            return each.main.source.get("resources") or {}
+    return {}
+
+
+def accelerator_count(info: Info, pods: Pods | None) -> int:
+    """How many accelerators one node has, whatever their vendor; upstream: the first that says gpu."""
+    return accelerators(resolved(info, pods), upstream=info.upstream)
+
+
+def cpu_count(info: Info, pods: Pods | None) -> int:
+    """How many whole CPUs one node has, rounded up; zero when nobody says."""
+    resources = resolved(info, pods)
+    cpu = (resources.get("requests") or {}).get("cpu") or (resources.get("limits") or {}).get("cpu")
+    return read(cpu).ceil() if cpu else 0

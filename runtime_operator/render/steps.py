@@ -1,0 +1,61 @@
+"""Which replicated job does which step, and in which of its containers.
+
+Upstream reads one label on the Job template and knows one container name, `node`. By default the older
+places and names count as well (`api.legacy_names`), because a trainer that nobody finds is a job whose
+settings are ignored in silence. Of MPI jobs without a label the launcher is the trainer: it runs the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..api.legacy_names import launcher_container, launcher_job, trainer_container, trainer_job
+from ..api.names import ANCESTOR_LABEL, DATASET_STEP, LAUNCHER, MODEL_STEP, NODE, STEPS, TRAINER_STEP
+from .overlay import Object
+from .pods import pod_spec
+
+INITIALIZER_STEPS = (DATASET_STEP, MODEL_STEP)
+
+
+def labelled_step(job: Object) -> str:
+    """The step that the label on the Job template names, as upstream reads it."""
+    labels = ((job.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    return str(labels.get(ANCESTOR_LABEL) or "")
+
+
+def steps(jobs: Sequence[Object], *, mpi: bool, upstream: bool) -> list[str]:
+    """The step of each job, in the order of the jobs; empty where it has none."""
+    found = [labelled_step(job) for job in jobs]
+    if upstream:
+        return found
+    found = [step if step in STEPS else _older_step(job) for step, job in zip(found, jobs, strict=True)]
+    if TRAINER_STEP not in found:
+        trainer = launcher_job(jobs) if mpi else None
+        if trainer is None:
+            trainer = trainer_job(jobs).index
+        if trainer is not None and not found[trainer]:
+            found[trainer] = TRAINER_STEP
+    return found
+
+
+def _older_step(job: Object) -> str:
+    template = ((job.get("template") or {}).get("spec") or {}).get("template") or {}
+    step = ((template.get("metadata") or {}).get("labels") or {}).get(ANCESTOR_LABEL)
+    if step in STEPS:
+        return str(step)
+    return str(job["name"]) if job["name"] in INITIALIZER_STEPS else ""
+
+
+def main_container(job: Object, step: str, *, mpi: bool, upstream: bool) -> str:
+    """The container of a job that does the work of its step; empty where there is none."""
+    if step in INITIALIZER_STEPS:
+        return step
+    if upstream:
+        return NODE
+    name = job["name"]
+    if step != TRAINER_STEP and not (mpi and name in (NODE, LAUNCHER)):
+        return ""
+    find = launcher_container if mpi and name != NODE else trainer_container
+    pod = pod_spec(job)
+    index = find(pod, path=f"spec.template.spec.replicatedJobs[{name}].template.spec.template.spec").index
+    return "" if index is None else str(pod["containers"][index].get("name", ""))
