@@ -1,5 +1,7 @@
 """The kinds we serve: models, defaults, validation, and the CRDs made from them. No I/O."""
 
+from .check import Checked, check
+from .crds import crd_files, crds
 from .modernise import modernise
 from .read import AnyKind, read
 from .runtime import (
@@ -21,6 +23,7 @@ from .runtime import (
     Volcano,
     XGBoostPolicy,
 )
+from .runtime_rules import check_runtime, deprecation
 from .trainjob import (
     Initializer,
     InitializerSource,
@@ -38,6 +41,7 @@ from .wire import Compat
 
 __all__ = [
     "AnyKind",
+    "Checked",
     "ClusterTrainingRuntime",
     "Compat",
     "Coscheduling",
@@ -67,6 +71,11 @@ __all__ = [
     "TrainingRuntime",
     "Volcano",
     "XGBoostPolicy",
+    "check",
+    "check_runtime",
+    "crd_files",
+    "crds",
+    "deprecation",
     "modernise",
     "read",
 ]

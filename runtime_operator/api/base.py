@@ -28,9 +28,9 @@ class Kind(Part):
     RULES: ClassVar[tuple[Rule, ...]] = ()
     """CEL rules over the whole object"""
 
-    apiVersion: Annotated[str, wire("The version of the schema this document follows.")] = ""
-    kind: Annotated[str, wire("Which of our kinds this is.")] = ""
-    metadata: Annotated[Dict, wire("Name, namespace, labels and annotations.")]
+    apiVersion: Annotated[str, wire("")] = ""
+    kind: Annotated[str, wire("")] = ""
+    metadata: Annotated[Dict, wire("")]
 
     _raw: Mapping[str, Any] = PrivateAttr(default_factory=dict)
     _warnings: tuple[str, ...] = PrivateAttr(default=())

@@ -130,26 +130,3 @@ class RuntimeSpecPatch(Part):
     """What a patch may change in the runtime."""
 
     template: Annotated[JobSetTemplatePatch | None, wire("The JobSet template.")] = None
-
-
-class TargetJob(Part):
-    """A job an override of Trainer 2.0 or 2.1 is meant for."""
-
-    name: Annotated[str, wire("A job of the runtime.", minLength=1, maxLength=253)]
-
-
-TARGETS = wire("The jobs this is meant for.", maxItems=100, **ATOMIC)
-
-
-class PodSpecOverride(PodSpecPatch):
-    """`podSpecOverrides[]` of Trainer 2.0: the fields of a pod beside the jobs they are for."""
-
-    targetJobs: Annotated[list[TargetJob], TARGETS]
-
-
-class PodTemplateOverride(Part):
-    """`podTemplateOverrides[]` of Trainer 2.1."""
-
-    targetJobs: Annotated[list[TargetJob], TARGETS]
-    metadata: Annotated[Dict | None, wire("Labels and annotations of the pods.", kube="ObjectMeta")] = None
-    spec: Annotated[PodSpecPatch | None, wire("The pods.")] = None

@@ -5,35 +5,17 @@ from __future__ import annotations
 from typing import Annotated
 
 from .base import Dict, Kind, Part
-from .wire import ATOMIC, OPEN, Rule, keyed, wire
-
-ONE_POLICY = Rule(
-    "[has(self.torch), has(self.mpi), has(self.jax), has(self.xgboost),has(self.flux)]"
-    ".filter(x, x).size() <= 1",
-    "Only one of the policy can be configured",
+from .rules import (
+    ELASTIC_ORDER,
+    FLUX_PROCESSES,
+    MPI_PROCESSES,
+    NODES_OR_ELASTIC,
+    NOT_NODE,
+    ONE_GANG,
+    ONE_POLICY,
+    TORCH_PROCESSES,
 )
-NODES_OR_ELASTIC = Rule(
-    "!(has(self.numNodes) && has(self.torch) && has(self.torch.elasticPolicy))",
-    "numNodes should not be set if torch.elasticPolicy is configured",
-)
-ONE_GANG = Rule(
-    "!(has(self.coscheduling) && has(self.volcano))",
-    "only one of coscheduling and volcano can schedule a job, both are set: remove one",
-)
-NOT_NODE = Rule(
-    "!self.exists(c, c == 'node')",
-    "containerNames must not include the main node container because PET_* envs are always injected into it",
-)
-MPI_PROCESSES = Rule("self >= 1", "NumProcPerNode in mpiPolicy must be >= 1")
-FLUX_PROCESSES = Rule("self >= 1", "NumProcPerNode in fluxPolicy must be >= 1")
-TORCH_PROCESSES = Rule(
-    "type(self) == int ? self >= 1 : self in ['auto', 'cpu', 'gpu']",
-    "NumProcPerNode must be equal to auto, cpu, gpu, or int value",
-)
-ELASTIC_ORDER = Rule(
-    "!has(self.minNodes) || !has(self.maxNodes) || self.minNodes <= self.maxNodes",
-    "minNodes must not be greater than maxNodes",
-)
+from .wire import ATOMIC, OPEN, keyed, wire
 
 
 class EnvInjectionTarget(Part):

@@ -5,30 +5,11 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from .base import Dict, Kind, Part
-from .names import CLUSTER_TRAINING_RUNTIME, GROUP, MULTIKUEUE, OUR_CONTROLLER
-from .patches import PodSpecOverride, PodTemplateOverride, RuntimeSpecPatch
-from .wire import ATOMIC, IMMUTABLE, Rule, keyed, wire
-
-NAME_FORMAT = Rule(
-    "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
-    "metadata.name must match RFC 1035 DNS label format",
-)
-NAME_LENGTH = Rule("size(self.metadata.name) <= 63", "metadata.name must be no more than 63 characters")
-URI_FORMAT = Rule(
-    "self == '' || self.matches('^[A-Za-z][A-Za-z0-9+.-]*://.+$')",
-    "storageUri may be empty, or it must be a valid URI (scheme://...)",
-)
-MANAGED_BY = Rule(
-    f"self in ['{OUR_CONTROLLER}', '{MULTIKUEUE}']",
-    f"ManagedBy must be {OUR_CONTROLLER} or {MULTIKUEUE} if set",
-)
-PROCESSES = Rule("self >= 1", "numProcPerNode must be greater than or equal to 1")
-STATUS_TIME = Rule("has(self.lastUpdatedTime)", "lastUpdatedTime is required when trainerStatus is present")
-
-
-def fixed(name: str) -> Rule:
-    """Return the rule that an optional field is neither added nor removed later."""
-    return Rule(f"has(self.{name}) == has(oldSelf.{name})", IMMUTABLE.message, f".{name}")
+from .names import CLUSTER_TRAINING_RUNTIME, GROUP, OUR_CONTROLLER
+from .older import PodSpecOverride, PodTemplateOverride
+from .patches import RuntimeSpecPatch
+from .rules import FIXED, MANAGED_BY, NAME_FORMAT, NAME_LENGTH, PROCESSES, STATUS_TIME, URI_FORMAT
+from .wire import ATOMIC, IMMUTABLE, keyed, wire
 
 
 class RuntimeRef(Part):
@@ -222,10 +203,7 @@ class TrainJob(Kind):
         TrainJobSpec,
         wire(
             "What the person wants.",
-            our_rules=tuple(
-                fixed(name)
-                for name in ("initializer", "trainer", "activeDeadlineSeconds", "startDeadlineSeconds")
-            ),
+            our_rules=FIXED,
         ),
     ]
     status: Annotated[TrainJobStatus | None, wire("What became of it.", minProperties=1)] = None

@@ -1,8 +1,8 @@
 """How a field of our models stands in a CRD: its words for an API server, beside its Python type.
 
 A model says for Python what a field is; `wire` says the rest in the CRD's own keywords: bounds, defaults,
-list keys, CEL rules. One model makes two schemas: ours, and exactly that of Trainer 2.3 (for comparison), so a
-keyword or a whole field can be marked as ours alone. Nothing here is looked at when a document is parsed.
+list keys, CEL rules. One model makes two schemas: ours, and exactly that of Trainer 2.3 for comparison, so
+a keyword or a whole field can be marked as ours alone. Nothing here is looked at when a document is parsed.
 """
 
 from __future__ import annotations

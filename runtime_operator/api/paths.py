@@ -1,0 +1,26 @@
+"""How Kubernetes writes where a field is, and the mistakes found there."""
+
+from __future__ import annotations
+
+from ..errors import FieldError
+
+INVALID = "FieldValueInvalid"
+REQUIRED = "FieldValueRequired"
+DUPLICATE = "FieldValueDuplicate"
+NOT_SUPPORTED = "FieldValueNotSupported"
+FORBIDDEN = "FieldValueForbidden"
+TOO_LONG = "FieldValueTooLong"
+TOO_MANY = "FieldValueTooMany"
+WRONG_TYPE = "FieldValueTypeInvalid"
+
+Errors = list[FieldError]
+
+
+def child(path: str, name: object) -> str:
+    """Return the path of a field."""
+    return f"{path}.{name}" if path else str(name)
+
+
+def invalid(path: str, detail: str) -> FieldError:
+    """Return the mistake of a value that breaks a rule."""
+    return FieldError(path, detail, INVALID)
