@@ -1,4 +1,4 @@
-"""How a component ends when something is wrong: its step's log closes with the sentence, not with a traceback."""
+"""How a component ends when something is wrong: its log closes with the sentence, not with a traceback."""
 
 from __future__ import annotations
 

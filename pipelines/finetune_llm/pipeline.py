@@ -29,7 +29,7 @@ def finetune_llm(
         model_path=model_path, dataset_path=dataset_path, output_path=output_path, settings=training
     ).set_caching_options(enable_caching=False)
     measured = evaluate_llm(
-        base_path=model_path,
+        model_path=model_path,
         tuned_path=tuned.outputs["Output"],
         dataset_path=dataset_path,
         output_path=output_path,

@@ -9,7 +9,7 @@ from kfp_trainer.runtime_operator.images import image
 
 @dsl.component(base_image=image("workload"), install_kfp_package=False)
 def evaluate_llm(
-    base_path: str,
+    model_path: str,
     tuned_path: str,
     dataset_path: str,
     output_path: str,
@@ -20,7 +20,7 @@ def evaluate_llm(
     """Evaluate base and tuned model with the same prompts; return the tuned model's exact match.
 
     Args:
-        base_path: Folder of the base model.
+        model_path: Folder of the base model.
         tuned_path: Folder of the tuned model.
         dataset_path: Folder with eval.jsonl.
         output_path: Folder for the figures and the report; made if absent.
@@ -31,7 +31,7 @@ def evaluate_llm(
     from kfp_trainer.components.evaluation.evaluate_llm.task import evaluate
 
     return evaluate(
-        {"base": base_path, "tuned": tuned_path, "dataset": dataset_path, "output": output_path, **settings},
+        {"model": model_path, "tuned": tuned_path, "dataset": dataset_path, "output": output_path, **settings},
         evaluation_report=evaluation_report,
         evaluation_metrics=evaluation_metrics,
     )

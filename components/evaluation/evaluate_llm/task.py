@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kfp_trainer.components.ending import sentence_on_failure
@@ -17,12 +17,14 @@ def evaluate(
     settings: Mapping[str, Any], *, evaluation_report: dsl.HTML, evaluation_metrics: dsl.Metrics
 ) -> float:
     """Evaluate both models, fill the outputs, and return the tuned model's exact match."""
-    from kfp_trainer.runtime_operator.workloads.evaluate import EvaluateSettings, parse_settings
-    from kfp_trainer.runtime_operator.workloads.evaluate.run import evaluate as measure
+    from kfp_trainer.runtime_operator.workloads.evaluate import EvaluateSettings
+    from kfp_trainer.runtime_operator.workloads.evaluate import evaluate as measure
+    from kfp_trainer.runtime_operator.workloads.settings import parse_settings
 
     evaluation = measure(parse_settings(EvaluateSettings, settings))
-    evaluation_metrics.log_metric("exact_match_base", evaluation.base)
-    evaluation_metrics.log_metric("exact_match_tuned", evaluation.tuned)
-    report = Path(settings["output"], "evaluation_report.html")
-    Path(evaluation_report.path).write_text(report.read_text())
-    return evaluation.tuned
+    tuned = evaluation.tuned_exact_match
+    assert tuned is not None, "a component always has a tuned model"
+    evaluation_metrics.log_metric("exact_match_base", evaluation.base_exact_match)
+    evaluation_metrics.log_metric("exact_match_tuned", tuned)
+    shutil.copyfile(evaluation.report, evaluation_report.path)
+    return tuned

@@ -7,6 +7,7 @@ anywhere its paths exist.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -35,12 +36,11 @@ def finetune(
     jobs.wait(job, on_line=print)
     output = Path(settings["output"])
     result = json.loads((output / "result.json").read_text())
-    for name in ("first_loss", "last_loss", "steps", "seconds", "tokens_per_second"):
+    for name in ("first_loss", "last_loss", "steps", "tokens_per_second"):
         training_metrics.log_metric(name, result[name])
-    Path(training_report.path).write_text((output / "training_report.html").read_text())
-    tuned_model.metadata.update(path=str(output / "merged"), job=job, last_loss=result["last_loss"])
-    Path(tuned_model.path).mkdir(parents=True, exist_ok=True)
-    return str(output / "merged")
+    shutil.copyfile(result["report"], training_report.path)
+    tuned_model.metadata.update(path=result["model"], job=job, digests=result["digests"])
+    return str(result["model"])
 
 
 def train_job(settings: Mapping[str, Any]) -> dict[str, Any]:
