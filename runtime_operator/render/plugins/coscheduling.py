@@ -24,7 +24,9 @@ class CoScheduling(Plugin):
 
     def serves(self, runtime: Runtime) -> bool:
         """Only where the runtime asks for it."""
-        return runtime.spec.podGroupPolicy is not None and runtime.spec.podGroupPolicy.coscheduling is not None
+        return (
+            runtime.spec.podGroupPolicy is not None and runtime.spec.podGroupPolicy.coscheduling is not None
+        )
 
     def watch_extension(self) -> tuple[Watch, ...]:
         """Watch PodGroups, and what changes the requests of a gang that is not placed yet."""
@@ -40,9 +42,9 @@ class CoScheduling(Plugin):
             pods.labels[LABEL] = info.name
 
     def build_components(self, info: Info) -> Iterable[Object]:
-        """Build the PodGroup, unless it stays as it is."""
+        """Build the PodGroup, if the job has one now."""
         policy = info.runtime.spec.podGroupPolicy
-        if policy is None or policy.coscheduling is None or not wants_pod_group(info, GROUP):
+        if policy is None or policy.coscheduling is None or not wants_pod_group(info):
             return ()
         timeout = policy.coscheduling.scheduleTimeoutSeconds
         return (pod_group(info, VERSION, scheduleTimeoutSeconds=timeout),)

@@ -1,20 +1,20 @@
 """Gangs by Volcano: an annotation on the pods, their scheduler, and a PodGroup in a queue.
 
-By default the pods go to Volcano without being told; a PodGroup alone makes no gang. Pods that follow the gang
-(a launcher that waits for its nodes) go to Volcano too, in the same queue, so that no two schedulers give away
-one GPU. Initializers stay with the default scheduler.
+By default the pods go to Volcano without being told: a PodGroup alone makes no gang. Pods that follow the
+gang (a launcher that waits for its nodes) go there too, in the same queue, so that no two schedulers give
+away one GPU. Initializers stay with the default scheduler.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...errors import FieldError
 from ..framework import Plugin, Proposal, Runtime, Watch
 from ..gang import is_initializer, plan_gang, pod_group, wants_pod_group
 from ..info import Info
-from ..merged import merged_jobs, merged_annotations
+from ..merged import merged_annotations, merged_jobs
 from ..overlay import Object
 from ..pods import Pods, pod_spec
 
@@ -48,7 +48,9 @@ class Volcano(Plugin):
         """Check that the queue has a name and that the priority classes exist."""
         if merged_annotations(proposal).get(QUEUE) == "":
             yield FieldError(f"spec.annotations[{QUEUE}]", "Volcano queue name must not be empty")
-        classes = {name: each for (kind, name), each in proposal.facts.existing.items() if kind == "PriorityClass"}
+        classes = {
+            name: each for (kind, name), each in proposal.facts.existing.items() if kind == "PriorityClass"
+        }
         if not classes and not proposal.upstream:
             return
         for job in merged_jobs(proposal):
@@ -70,9 +72,9 @@ class Volcano(Plugin):
                 _send(info, pods, in_gang=pods in gang)
 
     def build_components(self, info: Info) -> Iterable[Object]:
-        """Build the PodGroup, unless it stays as it is."""
+        """Build the PodGroup, if the job has one now."""
         policy = info.runtime.spec.podGroupPolicy
-        if policy is None or policy.volcano is None or not wants_pod_group(info, GROUP):
+        if policy is None or policy.volcano is None or not wants_pod_group(info):
             return ()
         spec: dict[str, Any] = {}
         if QUEUE in info.annotations:
@@ -82,7 +84,10 @@ class Volcano(Plugin):
             spec["priorityClassName"] = priority
         topology = policy.volcano.networkTopology
         if topology is not None:
-            spec["networkTopology"] = {"mode": topology.mode, "highestTierAllowed": topology.highestTierAllowed}
+            spec["networkTopology"] = {
+                "mode": topology.mode,
+                "highestTierAllowed": topology.highestTierAllowed,
+            }
         return (pod_group(info, VERSION, **spec),)
 
 
@@ -97,11 +102,13 @@ def _send(info: Info, pods: Pods, *, in_gang: bool) -> None:
     scheduler = pods.spec.get("schedulerName")
     if not scheduler:
         pods.spec.put("schedulerName", SCHEDULER)
-        info.decide(f"{pods.name}.schedulerName", SCHEDULER, "the runtime asks for Volcano and names no scheduler")
+        info.decide(
+            f"{pods.name}.schedulerName", SCHEDULER, "the runtime asks for Volcano and names no scheduler"
+        )
     elif scheduler != SCHEDULER:
         info.warn(
-            f"{pods.name}: the template names the scheduler {scheduler!r}, the runtime asks for Volcano: there is "
-            f"no gang unless {scheduler!r} is a Volcano; remove schedulerName from the template"
+            f"{pods.name}: the template names the scheduler {scheduler!r}, the runtime asks for Volcano: "
+            f"there is no gang unless {scheduler!r} is a Volcano; remove schedulerName from the template"
         )
     if not in_gang and QUEUE in info.annotations:
         pods.annotations[QUEUE] = info.annotations[QUEUE]
@@ -118,5 +125,3 @@ def _priority(info: Info) -> str | None:
     if not named:
         return None
     return named[-1] if info.upstream else named[0]
-
-

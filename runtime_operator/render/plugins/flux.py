@@ -1,0 +1,140 @@
+"""Flux: a scheduler within the job, whose lead broker runs the command across all nodes.
+
+An init container brings Flux along; two scripts set it up and start it. By default the command's words are
+quoted, a task gets its share of the GPUs, arguments of the job replace those of the runtime, and the key is
+drawn at random. Upstream joins words by blanks, gives every task all GPUs, runs both lists of arguments, and
+cannot build a job without spec.trainer.numNodes.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ...api.names import NODE
+from ...errors import FieldError, SpecError
+from ..framework import Plugin, Proposal, Runtime, Watch
+from ..info import Info
+from ..merged import merged_jobs
+from ..overlay import Container, Object
+from ..pods import Pods, pod_spec
+from ..resources import accelerator_count
+from . import flux_files as files
+from .flux_scripts import Cluster, entrypoint_script, init_script
+
+if TYPE_CHECKING:
+    from ...api.runtime import FluxPolicy
+
+INSTALLER = "flux-installer"
+DEFAULTS = {
+    "FLUX_VIEW_IMAGE": "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy",
+    "FLUX_NETWORK_DEVICE": "eth0",
+    "FLUX_QUEUE_POLICY": "fcfs",
+}
+"""settings that the environment of the main container may change"""
+
+
+class Flux(Plugin):
+    """Serves runtimes with a Flux policy."""
+
+    name = "flux"
+
+    def serves(self, runtime: Runtime) -> bool:
+        """Only where the runtime asks for it."""
+        return _policy(runtime) is not None
+
+    def watch_extension(self) -> tuple[Watch, ...]:
+        """Watch the scripts and the key."""
+        return (Watch("v1", "ConfigMap"), Watch("v1", "Secret"))
+
+    def custom_validation(self, proposal: Proposal) -> Iterator[FieldError]:
+        """Check the number of tasks, and that the name of our init container is free."""
+        policy, trainer = _policy(proposal.runtime), proposal.job.spec.trainer
+        if policy is None:
+            return
+        tasks = trainer.numProcPerNode if trainer is not None else None
+        if (policy.numProcPerNode if tasks is None else tasks) < 1:
+            text = "must be greater than or equal to 1 for Flux TrainJob"
+            yield FieldError("spec.trainer.numProcPerNode", text)
+        for job in merged_jobs(proposal):
+            for container in pod_spec(job).get("initContainers") or ():
+                if job["name"] == NODE and container["name"] == INSTALLER:
+                    yield FieldError(
+                        "spec.trainer.initContainers", f"InitContainer '{INSTALLER}' is reserved"
+                    )
+
+    def enforce_ml_policy(self, info: Info) -> None:
+        """Wrap the command, and give the pods Flux, its scripts and its key."""
+        trainer = info.job.spec.trainer
+        if info.upstream and (trainer is None or trainer.numNodes is None):
+            raise SpecError("runtime error: invalid memory address or nil pointer dereference")
+        nodes = _nodes(info)
+        if nodes is None or nodes.main is None:
+            return
+        image = _setting(nodes.main, "FLUX_VIEW_IMAGE")
+        _wrap(info, nodes.main)
+        nodes.add_volumes(*files.volumes(info))
+        nodes.main.add_mounts(files.mounts(info))
+        nodes.init_containers.append(Container({"name": INSTALLER, "image": image, **files.installer(info)}))
+
+    def build_components(self, info: Info) -> Iterable[Object]:
+        """Build the scripts and the key."""
+        policy, nodes = _policy(info.runtime), _nodes(info)
+        if policy is None or nodes is None or nodes.main is None:
+            return ()
+        cluster = _cluster(info, nodes, nodes.main, policy)
+        scripts = {"entrypoint.sh": entrypoint_script(cluster), "init.sh": init_script(cluster)}
+        config = info.owned("v1", "ConfigMap", files.config_name(info), data=scripts)
+        return (config, files.secret_object(info))
+
+
+def _policy(runtime: Runtime) -> FluxPolicy | None:
+    policy = runtime.spec.mlPolicy
+    return policy.flux if policy is not None else None
+
+
+def _nodes(info: Info) -> Pods | None:
+    """Find the pods that run Flux; upstream looks for the name and nothing else."""
+    return info.pod_set(NODE) if info.upstream else info.trainer
+
+
+def _setting(main: Container, name: str) -> str:
+    entry = main.env(name) or {}
+    return str(entry.get("value", DEFAULTS[name]))
+
+
+def _wrap(info: Info, main: Container) -> None:
+    """Put our script before the command: its words become one, which the script takes apart again."""
+    trainer = info.job.spec.trainer
+    own_args = main.get("args") or []
+    if not info.upstream:
+        command = shlex.join([*(main.get("command") or []), *own_args])
+        main.put("args", [])
+    else:
+        given = trainer.args if trainer is not None and trainer.args is not None else []
+        command = " ".join([*(main.get("command") or []), *given]).strip()
+        main.put("args", main.source.get("args") or [])
+    main.put("command", ["/bin/bash", f"{files.CONFIG_DIR}/entrypoint.sh", command])
+
+
+def _cluster(info: Info, nodes: Pods, main: Container, policy: FluxPolicy) -> Cluster:
+    trainer = info.job.spec.trainer
+    tasks = (
+        trainer.numProcPerNode if trainer is not None and trainer.numProcPerNode else policy.numProcPerNode
+    )
+    gpus = accelerator_count(info, nodes)
+    share = gpus if info.upstream else gpus // max(tasks, 1)
+    info.decide("flux", f"{tasks} tasks", "on each node, with %s GPUs a task", share)
+    subdomain = info.name if info.upstream else info.subdomain
+    domain = "cluster.local" if info.upstream else info.facts.cluster_domain
+    return Cluster(
+        prefix=f"{info.name}-{nodes.name}-0",
+        nodes=nodes.count,
+        tasks=tasks,
+        gpus=gpus,
+        gpus_per_task=share,
+        domain=f"{subdomain}.{info.namespace}.svc.{domain}",
+        device=_setting(main, "FLUX_NETWORK_DEVICE"),
+        queue_policy=_setting(main, "FLUX_QUEUE_POLICY"),
+    )
