@@ -18,6 +18,7 @@ from .overlay import Object
 from .snapshot import dump
 from .steps import labelled_step, main_container, steps
 from .template import modern_spec
+from .typed import typed
 
 if TYPE_CHECKING:
     from ..api.runtime import ClusterTrainingRuntime, MLPolicy, TrainingRuntime
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 Mode = tuple[bool, bool]
 """whether to build as upstream, and whether to count as upstream"""
-BUILD_HOOKS = (
+_BUILD_HOOKS = (
     "complete_template",
     "enforce_ml_policy",
     "enforce_pod_group_policy",
@@ -50,7 +51,7 @@ class Draft:
 
 @dataclass(slots=True)
 class Prepared:
-    """A runtime, ready to be rendered many times; it must not hold the runtime itself, or neither would go."""
+    """A runtime, ready to be rendered many times; holding the runtime itself, it would keep it for ever."""
 
     spec: Object
     drafts: tuple[Draft, ...]
@@ -83,15 +84,16 @@ def prepare(runtime: Runtime, plugins: tuple[Plugin, ...], *, upstream: bool, ku
 
 def _prepare(runtime: Runtime, plugins: tuple[Plugin, ...], upstream: bool, counts: bool) -> Prepared:
     serving = [each for each in plugins if each.serves(runtime)]
-    hooks = {hook: overriding(serving, hook) for hook in BUILD_HOOKS}
+    hooks = {hook: overriding(serving, hook) for hook in _BUILD_HOOKS}
     spec: Object = (runtime.spec.template and runtime.spec.template.spec) or {}
-    if not upstream:
-        for complete in hooks["complete_template"]:
+    if upstream:
+        spec = typed(spec)
+    else:
+        for complete in () if counts else hooks["complete_template"]:
             spec = complete(runtime, spec)
         spec = modern_spec(spec)
-    drafts = draft_jobs(
-        spec.get("replicatedJobs") or (), runtime.spec.mlPolicy, upstream=upstream, counts=counts
-    )
+    jobs = spec.get("replicatedJobs") or ()
+    drafts = draft_jobs(jobs, runtime.spec.mlPolicy, upstream=upstream, counts=counts)
     subdomain = (spec.get("network") or {}).get("subdomain")
     return Prepared(spec, drafts, subdomain, hooks)
 
@@ -101,9 +103,10 @@ def draft_jobs(
 ) -> tuple[Draft, ...]:
     """Say of each replicated job what it is for and how many pods it has to begin with."""
     mpi = policy is not None and policy.mpi is not None
+    found = steps(jobs, mpi=mpi, upstream=upstream)
     waves: dict[str, int] = {}
     drafts = []
-    for job, step in zip(jobs, steps(jobs, mpi=mpi, upstream=upstream), strict=True):
+    for job, step in zip(jobs, found, strict=True):
         wave = 1 + max((waves.get(each["name"], -1) for each in job.get("dependsOn") or ()), default=-1)
         waves[job["name"]] = wave
         labelled = labelled_step(job) == TRAINER_STEP

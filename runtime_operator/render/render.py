@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..api.names import API_VERSION, KUEUE_MANAGER, KUEUE_QUEUE_LABEL, TRAIN_JOB, TRAINER_STEP
+from ..api.names import API_VERSION, KUEUE_MANAGER, KUEUE_QUEUE_LABEL, TRAIN_JOB
 from . import snapshot
 from .facts import NO_FACTS, Facts
 from .framework import Plugin
@@ -21,6 +21,7 @@ from .plan import Plan, PodSet
 from .pod_requests import pod_requests
 from .pods import Pods
 from .prepared import Draft, Prepared, draft_jobs, prepare
+from .refusals import check_pods
 from .registry import installed
 from .resources import merge_resources
 from .strategic_merge import patched_metadata, patched_spec
@@ -69,7 +70,10 @@ def begin(
     info = Info(job, runtime, facts, upstream=upstream, kueue=kueue)
     _set_names(info, prepared)
     _patch(info, prepared)
-    info.trainer = next((each for each in info.pods if each.step == TRAINER_STEP), None)
+    trainers = info.trainers()
+    info.trainer = trainers[0] if trainers else None
+    if not upstream:
+        check_pods(info, trainers)
     merge_resources(info)
     return info, prepared, text if text is not None else prepared.snapshot(runtime)
 

@@ -24,7 +24,7 @@ def index_variable(name: str) -> Object:
 
 
 def host(info: Info) -> str:
-    """The host name of node 0; upstream takes the trainer's job for `node` and the job's name for the Service."""
+    """The host name of node 0; upstream takes the trainer to be called `node` and knows no subdomain."""
     if info.upstream or info.trainer is None:
         return f"{info.name}-{NODE}-0-0.{info.name}"
     return info.host(info.trainer)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..api.legacy_names import limits_from_requests
+from ..api.legacy_names import limits_from_requests, limits_notice
 from ..api.names import NODE, TRAINER_STEP
 from .accelerators import accelerators
 from .overlay import Object
@@ -35,7 +35,12 @@ def merge_resources(info: Info) -> None:
 
 def _merged_for(info: Info, base: Object, wanted: Object) -> Object:
     result = merged(base, wanted, claims=not info.upstream)
-    return result if info.upstream else limits_from_requests(result)[0]
+    if info.upstream:
+        return result
+    allowed, missing = limits_from_requests(result)
+    if missing:
+        info.warn(limits_notice(missing, path="spec.trainer.resourcesPerNode"))
+    return allowed
 
 
 def targets(info: Info) -> Sequence[Pods]:

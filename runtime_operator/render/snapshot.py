@@ -87,6 +87,5 @@ def _same_runtime(frozen: Runtime, job: TrainJob) -> None:
     if wanted != found:
         want, got = (", ".join(f'"{part}"' for part in each) for each in (wanted, found))
         text = "runtime with name, api group and kind of"
-        raise SpecError(
-            f"{_INVALID}the snapshot refers to the wrong runtime: expecting a {text} {want} but found {text} {got}"
-        )
+        wrong = f"the snapshot refers to the wrong runtime: expecting a {text} {want} but found {text} {got}"
+        raise SpecError(_INVALID + wrong)

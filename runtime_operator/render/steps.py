@@ -3,6 +3,7 @@
 Upstream reads one label on the Job template and knows one container name, `node`. By default the older
 places and names count as well (`api.legacy_names`), because a trainer that nobody finds is a job whose
 settings are ignored in silence. Of MPI jobs without a label the launcher is the trainer: it runs the command.
+The author of the runtime is warned of them when it is checked.
 """
 
 from __future__ import annotations
@@ -26,24 +27,22 @@ def labelled_step(job: Object) -> str:
 def steps(jobs: Sequence[Object], *, mpi: bool, upstream: bool) -> list[str]:
     """The step of each job, in the order of the jobs; empty where it has none."""
     found = [labelled_step(job) for job in jobs]
-    if upstream:
-        return found
-    found = [step if step in STEPS else _older_step(job) for step, job in zip(found, jobs, strict=True)]
-    if TRAINER_STEP not in found:
-        trainer = launcher_job(jobs) if mpi else None
-        if trainer is None:
-            trainer = trainer_job(jobs).index
-        if trainer is not None and not found[trainer]:
-            found[trainer] = TRAINER_STEP
+    if upstream or TRAINER_STEP in found:
+        return found if upstream else _with_initializers(jobs, found)
+    launcher = launcher_job(jobs) if mpi else None
+    trainer = trainer_job(jobs).index if launcher is None else launcher
+    found = _with_initializers(jobs, found)
+    if trainer is not None and not found[trainer]:
+        found[trainer] = TRAINER_STEP
     return found
 
 
-def _older_step(job: Object) -> str:
-    template = ((job.get("template") or {}).get("spec") or {}).get("template") or {}
-    step = ((template.get("metadata") or {}).get("labels") or {}).get(ANCESTOR_LABEL)
-    if step in STEPS:
-        return str(step)
-    return str(job["name"]) if job["name"] in INITIALIZER_STEPS else ""
+def _with_initializers(jobs: Sequence[Object], found: Sequence[str]) -> list[str]:
+    """Initializers are known by their name as well: admission asks for it, and nobody else has it."""
+    return [
+        step if step in STEPS else str(job["name"]) if job["name"] in INITIALIZER_STEPS else ""
+        for step, job in zip(found, jobs, strict=True)
+    ]
 
 
 def main_container(job: Object, step: str, *, mpi: bool, upstream: bool) -> str:

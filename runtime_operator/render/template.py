@@ -6,29 +6,33 @@ no API server takes such pods. Containers that need neither stay the dicts they 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from ..api.legacy_names import limits_from_requests, split_command
 from .overlay import Object
 
+Change = Callable[[Object], Object]
+
 
 def modern_spec(spec: Object) -> Object:
     """The spec with every container as today's API servers and images want it."""
-    jobs = spec.get("replicatedJobs") or ()
-    changed = [_job(job) for job in jobs]
-    if all(new is old for new, old in zip(changed, jobs, strict=True)):
-        return spec
-    return {**spec, "replicatedJobs": changed}
+    return _items(spec, "replicatedJobs", _job)
+
+
+def _items(parent: Object, key: str, change: Change) -> Object:
+    old = parent.get(key) or ()
+    new = [change(each) for each in old]
+    same = all(one is other for one, other in zip(new, old, strict=True))
+    return parent if same else {**parent, key: new}
 
 
 def _job(job: Object) -> Object:
     return _at(job, ("template", "spec", "template", "spec"), _pod)
 
 
-def _at(parent: Object, path: tuple[str, ...], change: Any) -> Object:
+def _at(parent: Object, path: tuple[str, ...], change: Change) -> Object:
     if not path:
-        changed: Object = change(parent)
-        return changed
+        return change(parent)
     child = parent.get(path[0])
     if not child:
         return parent
@@ -37,12 +41,7 @@ def _at(parent: Object, path: tuple[str, ...], change: Any) -> Object:
 
 
 def _pod(pod: Object) -> Object:
-    for key in ("containers", "initContainers"):
-        old = pod.get(key) or ()
-        new = [_container(each) for each in old]
-        if any(one is not other for one, other in zip(new, old, strict=True)):
-            pod = {**pod, key: new}
-    return pod
+    return _items(_items(pod, "containers", _container), "initContainers", _container)
 
 
 def _container(container: Object) -> Object:
@@ -50,5 +49,5 @@ def _container(container: Object) -> Object:
     words, _ = split_command(command, path="")
     if words is not command:
         container = {**container, "command": words}
-    resources, lacking = limits_from_requests(container.get("resources"))
-    return {**container, "resources": resources} if lacking else container
+    resources, missing = limits_from_requests(container.get("resources"))
+    return {**container, "resources": resources} if missing else container

@@ -9,6 +9,7 @@ from ..framework import Plugin
 from ..info import Info
 from ..overlay import Container
 from ..rendezvous import variable
+from ..typed import copied_env
 
 if TYPE_CHECKING:
     from ...api.trainjob import InitializerSource
@@ -20,20 +21,20 @@ class Initializers(Plugin):
     name = "initializers"
 
     def enforce_ml_policy(self, info: Info) -> None:
-        """Tell each initializer what the job wants it to fetch; without a word it fetches what the runtime says."""
+        """Tell each initializer what to fetch; of what the job says nothing the runtime decides."""
         wanted = info.job.spec.initializer
         if wanted is None:
             return
         for pods in info.pods:
             source = {DATASET_STEP: wanted.dataset, MODEL_STEP: wanted.model}.get(pods.step)
             if source is not None and pods.main is not None:
-                _fetch(pods.main, source)
+                _fetch(pods.main, source, upstream=info.upstream)
 
 
-def _fetch(container: Container, source: InitializerSource) -> None:
-    if source.storageUri:
+def _fetch(container: Container, source: InitializerSource, *, upstream: bool) -> None:
+    if source.storageUri is not None:
         container.add_env((variable("STORAGE_URI", source.storageUri),))
     if source.env:
-        container.add_env(source.env)
+        container.add_env(copied_env(source.env) if upstream else source.env)
     if source.secretRef:
         container.put("envFrom", [*(container.get("envFrom") or ()), {"secretRef": source.secretRef}])

@@ -14,6 +14,7 @@ from ..framework import Plugin, Terminal, Watch
 from ..info import Info
 from ..overlay import Object
 from ..pods import Pods
+from ..refusals import check_images
 
 if TYPE_CHECKING:
     from ...api.trainjob import TrainJob
@@ -33,6 +34,8 @@ class JobSet(Plugin):
 
     def build_components(self, info: Info) -> Iterable[Object]:
         """Build the JobSet."""
+        if not info.upstream:
+            check_images(info)
         metadata = info.metadata(info.name)
         if info.labels:
             metadata["labels"] = {**info.labels, **info.own_labels}

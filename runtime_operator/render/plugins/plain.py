@@ -42,7 +42,7 @@ def counted(info: Info, pods: Pods) -> bool:
     if not info.kueue or info.upstream or pods.labelled:
         return True
     info.warn(
-        f"spec.trainer.numNodes: not applied to {pods.name!r}, because Kueue counts its pods as Trainer 2.3 does: "
-        "label the job's template as the trainer's in the runtime"
+        f"spec.trainer.numNodes: not applied to {pods.name!r}, because Kueue counts its pods as Trainer 2.3 "
+        "does: label the job's template as the trainer's in the runtime"
     )
     return False

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...api.legacy_names import stale_master_address
-from ...api.names import PET_ENVS, TRAINER_PORT, TRAINER_PORT_TEXT
+from ...api.names import OLD_API_VERSION, PET_ENVS, TRAINER_PORT, TRAINER_PORT_TEXT
 from ...api.tolerances import Tolerance, notice
 from ...errors import FieldError, SpecError
 from ..framework import Plugin, Runtime
@@ -89,12 +89,10 @@ def _meet(info: Info, pods: Pods, main: Container, per_node: str) -> None:
         return
     _warn_of_replaced(info, main, PET_ENVS)
     port = _master_port(main)
-    main.add_env(
-        _fixed(
-            info, pods, per_node, _PORT if port == TRAINER_PORT else variable("PET_MASTER_PORT", str(port))
-        )
-    )
-    main.add_env(_master(info, main, port))
+    entry = _PORT if port == TRAINER_PORT else variable("PET_MASTER_PORT", str(port))
+    main.add_env(_fixed(info, pods, per_node, entry))
+    if _speaks_of_master(info, main):
+        main.add_env(list(_master(info, main, port)))
     open_port(info, main, port)
     info.decide("PET_MASTER_ADDR", host(info), "node 0 of %s", pods.name)
 
@@ -106,15 +104,20 @@ def _master_port(main: Container) -> int:
     return int(text) if text.isdecimal() and 0 < int(text) < 65536 else TRAINER_PORT
 
 
+def _speaks_of_master(info: Info, main: Container) -> bool:
+    """Whether the program may read MASTER_ADDR itself: its runtime sets it, or is written as of old."""
+    if main.env("MASTER_ADDR") is not None or main.env("MASTER_PORT") is not None:
+        return True
+    policy = _policy(info)
+    return policy.numProcPerNode is not None or info.runtime.raw.get("apiVersion") == OLD_API_VERSION
+
+
 def _master(info: Info, main: Container, port: int) -> Iterable[Object]:
-    """MASTER_ADDR and MASTER_PORT for programs that read no PET_ variables; an address of one's own stays."""
+    """MASTER_ADDR and MASTER_PORT beside the PET_ variables; an address of one's own stays."""
     entry = main.env("MASTER_ADDR")
-    stale = entry is not None and stale_master_address(entry.get("value"), job=info.name)
-    if entry is None or stale:
+    if entry is None or stale_master_address(entry.get("value"), job=info.name):
         yield variable("MASTER_ADDR", host(info))
-    if stale and entry is not None:
-        text = f"{entry['value']!r} is node 0 of another job, replaced by {host(info)!r}; leave it out"
-        info.warn(notice(Tolerance.MASTER, "env.MASTER_ADDR", text))
+        info.decide("MASTER_ADDR", host(info), "replaces %s", "nothing" if entry is None else entry["value"])
     if main.env("MASTER_PORT") is None:
         yield variable("MASTER_PORT", str(port))
 
@@ -123,7 +126,8 @@ def _warn_of_replaced(info: Info, main: Container, names: Sequence[str]) -> None
     for name in names:
         entry = main.env(name)
         if entry is not None:
-            text = f"{entry.get('value')!r} is replaced, because torchrun must know the job as it is; leave it out"
+            value = entry.get("value")
+            text = f"{value!r} is replaced, because torchrun must know the job as it is; leave it out"
             info.warn(notice(Tolerance.ENVIRONMENT, f"env.{name}", text))
 
 
@@ -134,18 +138,17 @@ def _elastic(info: Info, policy: TorchPolicy, pods: Pods) -> ElasticPolicy | Non
         return None
     if info.kueue:
         info.warn(
-            "spec.mlPolicy.torch.elasticPolicy: not applied, because Kueue counts pods as Trainer 2.3 does, which "
-            "knows no elastic jobs: take the job out of the queue or the policy out of the runtime"
+            "spec.mlPolicy.torch.elasticPolicy: not applied, because Kueue counts pods as Trainer 2.3 does, "
+            "which knows no elastic jobs: take the job out of the queue or the policy out of the runtime"
         )
         return None
     least, most = _bounds(elastic)
     trainer = info.job.spec.trainer
     wanted = trainer.numNodes if trainer is not None else None
     if wanted is not None and not least <= wanted <= most:
-        detail = f"must be between minNodes {least} and maxNodes {most} of the runtime's elasticPolicy, got {wanted}"
-        raise SpecError([FieldError("spec.trainer.numNodes", detail)])
+        text = f"must be from {least} to {most}, as elasticPolicy of the runtime says, got {wanted}"
+        raise SpecError([FieldError("spec.trainer.numNodes", text)])
     pods.count = wanted or most
-    info.min_nodes = least
     info.decide("numNodes", pods.count, "elastic: any number from %s to %s will do", least, most)
     return elastic
 

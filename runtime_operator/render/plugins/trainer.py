@@ -6,13 +6,16 @@ too. Upstream gives a launcher that stands apart everything, and the nodes nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ...api.legacy_names import split_command
 from ...api.names import NODE
 from ..framework import Plugin
 from ..info import Info
+from ..overlay import Object
 from ..pods import Pods
+from ..typed import copied_env
 
 if TYPE_CHECKING:
     from ...api.trainjob import Trainer
@@ -29,27 +32,41 @@ class TrainerOverrides(Plugin):
         trainer = info.job.spec.trainer
         if trainer is None:
             return
+        env: Sequence[Object] = trainer.env or ()
+        if info.upstream:
+            env = list(copied_env(env))
+        command = _command(info, trainer)
         for pods in info.trainers():
-            _override(pods, trainer)
+            _override(pods, trainer, command, env)
         for pods in _helpers(info):
-            if trainer.env and pods.main is not None:
-                pods.main.add_env(trainer.env)
+            if env and pods.main is not None:
+                pods.main.add_env(env)
             if trainer.image is not None and pods.main is not None and not info.upstream:
                 pods.main.put("image", trainer.image)
 
 
-def _override(pods: Pods, trainer: Trainer) -> None:
+def _command(info: Info, trainer: Trainer) -> Sequence[str] | None:
+    """The job's command; a whole command line in one string is split into words, never given to a shell."""
+    if info.upstream or trainer.command is None or len(trainer.command) != 1:
+        return trainer.command
+    words, warning = split_command(trainer.command, path="spec.trainer.command")
+    if warning is not None:
+        info.warn(warning)
+    return words
+
+
+def _override(pods: Pods, trainer: Trainer, command: Sequence[str] | None, env: Sequence[Object]) -> None:
     main = pods.main
     if main is None:
         return
     if trainer.image is not None:
         main.put("image", trainer.image)
-    if trainer.command is not None:
-        main.put("command", trainer.command)
+    if command is not None:
+        main.put("command", command)
     if trainer.args is not None:
         main.put("args", trainer.args)
-    if trainer.env:
-        main.add_env(trainer.env)
+    if env:
+        main.add_env(env)
 
 
 def _helpers(info: Info) -> Iterator[Pods]:

@@ -1,0 +1,59 @@
+"""Jobs that cannot become anything sensible, however their runtime is read.
+
+Upstream builds them all the same: an empty JobSet, a trainer whose settings nobody gets, two trainers of
+which only one knows the other. Each is refused with the field that has to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..api.names import ANCESTOR_LABEL, TRAINER_STEP
+from ..errors import FieldError, SpecError
+
+if TYPE_CHECKING:
+    from .info import Info
+    from .pods import Pods
+
+_JOBS = "spec.template.spec.replicatedJobs"
+
+
+def check_pods(info: Info, trainers: Sequence[Pods]) -> None:
+    """Refuse a runtime without jobs, a trainer that is not there, and more than one of them."""
+    runtime = f"{info.runtime.kind} {info.runtime.name!r}"
+    if not info.pods:
+        detail = f"{runtime} has no jobs: give it {_JOBS}"
+    elif len(trainers) > 1:
+        names = ", ".join(each.name for each in trainers)
+        label = f"{ANCESTOR_LABEL}: {TRAINER_STEP}"
+        detail = f"{runtime} has more than one trainer, got {names}: label one job {label}"
+    elif not trainers and info.job.spec.trainer is not None:
+        names = ", ".join(each.name for each in info.pods)
+        detail = (
+            f"nobody can tell which job of {runtime} is the trainer, got {names}: "
+            f"label its template {ANCESTOR_LABEL}: {TRAINER_STEP}, or leave spec.trainer out"
+        )
+    else:
+        return
+    raise SpecError([FieldError("spec.runtimeRef", detail)])
+
+
+def check_images(info: Info) -> None:
+    """Refuse containers without an image, which no API server would create."""
+    errors = list(_without_image(info))
+    if errors:
+        raise SpecError(errors)
+
+
+def _without_image(info: Info) -> Iterator[FieldError]:
+    for pods in info.pods:
+        for each in (*pods.containers, *pods.init_containers):
+            if not each.get("image"):
+                where = (
+                    "spec.trainer.image"
+                    if each is pods.main and pods.step == TRAINER_STEP
+                    else "spec.runtimeRef"
+                )
+                detail = f"container {each.name!r} of job {pods.name!r} has no image: name one"
+                yield FieldError(where, detail)
