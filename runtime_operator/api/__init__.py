@@ -24,6 +24,7 @@ from .runtime import (
     XGBoostPolicy,
 )
 from .runtime_rules import check_runtime, deprecation
+from .stamp import stamp_patches
 from .trainjob import (
     Initializer,
     InitializerSource,
@@ -78,4 +79,5 @@ __all__ = [
     "deprecation",
     "modernise",
     "read",
+    "stamp_patches",
 ]

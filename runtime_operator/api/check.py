@@ -57,7 +57,9 @@ def check(document: Any, *, old: Mapping[str, Any] | None = None, compat: Compat
     node = kind_node(MODELS[document["kind"]], compat=compat)
     stored, unknown = store(node, document)
     before = None if old is None else store(node, old)[0]
-    errors: Errors = [*conform(node, stored, before), *duplicates(node, stored)]
+    errors: Errors = list(conform(node, stored, before))
+    if before is None or not any(duplicates(node, before)):
+        errors += duplicates(node, stored)
     if not compat:
         errors += [*metadata_errors(stored), *_reserved(stored)]
     if any(error.type in BLOCKING for error in errors):

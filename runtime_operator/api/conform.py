@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,7 +21,7 @@ from .paths import NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, WRONG_TYPE, chil
 
 BITS = {"int32": 31, "int64": 63}
 DATE_TIME = re.compile(
-    r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])t"
+    r"(\d{4})-(\d{2})-(\d{2})t"
     r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:.\d+)?(?:z|[+-]\d{2}:\d{2})",
     re.ASCII,
 )
@@ -64,12 +65,12 @@ def json_type(value: Any) -> str:
 
 
 def _type(node: Node, value: Any, kind: str, path: str) -> Iterator[FieldError]:
-    whole = kind == "number" and "integer" in node.types and float(value).is_integer()
+    whole = kind == "number" and "integer" in node.types and abs(value) < 1 << 53 and value == int(value)
     if not node.types or kind in node.types or whole:
         return
     form = node.keywords.get("format")
-    if form and kind == "string" and "integer" not in node.types:
-        return
+    if form and kind in ("string", "array") and "integer" not in node.types:
+        return  # left to the format, which looks at strings alone
     expected, got = ",".join(node.types), kind
     if form and kind not in ("string", "array", "null"):
         expected, got = form, {"integer": "int64", "number": "float64"}.get(kind, "")
@@ -87,9 +88,17 @@ def _string(node: Node, value: Any, path: str) -> Iterator[FieldError]:
         yield invalid(path, f"{path} in body should be at least {limits['minLength']} chars long")
     elif node.pattern is not None and node.pattern.search(str(value)) is None:
         yield invalid(path, f"{path} in body should match '{limits['pattern']}'")
-    if limits.get("format") == "date-time" and not DATE_TIME.fullmatch(str(value).lower()):
+    if limits.get("format") == "date-time" and not _is_date_time(str(value)):
         quoted = json.dumps(str(value), ensure_ascii=False)
         yield FieldError(path, f"{path} in body must be of type date-time: {quoted}", WRONG_TYPE)
+
+
+def _is_date_time(text: str) -> bool:
+    match = DATE_TIME.fullmatch(text.lower())
+    if match is None:
+        return False
+    year, month, day = map(int, match.groups())
+    return 1 <= month <= 12 and 1 <= day <= (monthrange(year, month)[1] if year else 31)
 
 
 def _number(node: Node, value: Any, path: str) -> Iterator[FieldError]:
@@ -97,7 +106,7 @@ def _number(node: Node, value: Any, path: str) -> Iterator[FieldError]:
     if node.types == ("integer",):
         form = limits.get("format")
         bound = 1 << BITS.get(form or "int64", 63)
-        if value != int(value) or not -bound <= value < bound:
+        if not -bound <= value < bound or value != int(value):
             said = f"with format {form}" if form else "(default format)"
             yield invalid("", f"Checked value must be of type integer {said} in {path}")
     if value < limits.get("minimum", value):

@@ -29,8 +29,8 @@ NAME_PART_RULE = (
 )
 LABEL_RULE = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
-    "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
-    f"validation is '{LABEL_VALUE}')"
+    "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used "
+    f"for validation is '{LABEL_VALUE}')"
 )
 ANNOTATIONS_SIZE = 256 * 1024
 """How many bytes all annotations of an object may have."""

@@ -55,6 +55,10 @@ class Node:
     """whether a list whose items are told apart stands here or below"""
 
 
+NOWHERE = Node({}, (), {}, None, None, {}, None, (), ())
+"""A place that the schema does not know: every field there is dropped."""
+
+
 @cache
 def kind_node(kind: type[Kind], *, compat: Compat = None) -> Node:
     """Return the root of a kind's schema."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .node import TYPE_META, Node
+from .node import NOWHERE, TYPE_META, Node
 
 
 def store(node: Node, document: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -40,6 +40,7 @@ def _value(node: Node, value: Any, path: str, unknown: list[str]) -> Any:
         return value
     if isinstance(value, Mapping):
         return _fields(node, value, path, unknown)
-    if isinstance(value, list | tuple) and node.items is not None:
-        return [_value(node.items, one, f"{path}[{index}]", unknown) for index, one in enumerate(value)]
+    if isinstance(value, list | tuple):
+        below = node.items or NOWHERE
+        return [_value(below, one, f"{path}[{index}]", unknown) for index, one in enumerate(value)]
     return value
