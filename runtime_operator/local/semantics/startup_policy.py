@@ -1,0 +1,29 @@
+"""startupPolicy: with InOrder a replicated Job begins when all Jobs of the one before are ready."""
+
+from __future__ import annotations
+
+from .draft import Draft
+from .labels import replicas_of
+from .model import Json, ReplicatedJobStatus, State
+
+
+def is_in_order(state: State) -> bool:
+    """Whether the replicated Jobs begin one after another."""
+    return (state.spec.get("startupPolicy") or {}).get("startupPolicyOrder") == "InOrder"
+
+
+def has_started(replicated_job: Json, count: ReplicatedJobStatus) -> bool:
+    """Whether all its Jobs are ready, or have ended in whatever way."""
+    return replicas_of(replicated_job) == count.failed + count.ready + count.succeeded
+
+
+def say_in_progress(draft: Draft) -> None:
+    """The next one waits."""
+    message = "in order startup policy is in progress"
+    draft.set("StartupPolicyInProgress", "True", "InOrderStartupPolicyInProgress", message)
+
+
+def say_completed(draft: Draft) -> None:
+    """All have begun."""
+    message = "in order startup policy has completed"
+    draft.set("StartupPolicyCompleted", "True", "InOrderStartupPolicyCompleted", message)

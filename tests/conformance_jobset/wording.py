@@ -1,0 +1,73 @@
+"""A verdict in the words of an API server, which says all mistakes in one sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from kfp_trainer.runtime_operator.errors import FieldError
+from kfp_trainer.runtime_operator.local.semantics import Admitted
+from kfp_trainer.runtime_operator.render.jobset_rules import longest_names
+
+from .go_json import go_json
+
+PREFIXES = {
+    "FieldValueDuplicate": "Duplicate value",
+    "FieldValueForbidden": "Forbidden",
+    "FieldValueInvalid": "Invalid value",
+    "FieldValueNotSupported": "Unsupported value",
+    "FieldValueRequired": "Required value",
+    "FieldValueTooLong": "Too long",
+    "FieldValueTooMany": "Too many",
+    "FieldValueTypeInvalid": "Invalid value",
+    "InternalError": "Internal error",
+}
+WITH_VALUE = {"FieldValueInvalid", "FieldValueNotSupported", "FieldValueDuplicate", "FieldValueTypeInvalid"}
+OF_A_RULE = {"Value is immutable", "StartupPolicy and DependsOn APIs are mutually exclusive"}
+"""what rules of the schema say; the value is not told with them"""
+
+
+def verdict(admitted: Admitted) -> dict[str, Any]:
+    """A verdict as the cases have it."""
+    said: dict[str, Any] = {"allowed": not admitted.errors}
+    if admitted.warnings:
+        said["warnings"] = list(admitted.warnings)
+    if admitted.errors:
+        said["message"] = message(admitted.jobset, admitted.errors)
+    return said
+
+
+def message(jobset: dict[str, Any], errors: Sequence[FieldError]) -> str:
+    """The sentence with which a JobSet is refused."""
+    each = list(dict.fromkeys(_one(jobset, error) for error in errors))
+    listed = each[0] if len(each) == 1 else f"[{', '.join(each)}]"
+    return f'JobSet.jobset.x-k8s.io "{jobset["metadata"]["name"]}" is invalid: {listed}'
+
+
+def _one(jobset: dict[str, Any], error: FieldError) -> str:
+    prefix = PREFIXES[error.type]
+    if error.type in WITH_VALUE and error.detail not in OF_A_RULE:
+        prefix = f"{prefix}: {_value(jobset, error.field)}"
+    return ": ".join(part for part in (error.field or "<nil>", prefix, error.detail) if part)
+
+
+def _value(jobset: dict[str, Any], path: str) -> str:
+    """The value that is told: what stands there, or the longest name that comes of it."""
+    named = re.fullmatch(r"spec\.replicatedJobs\[(\d+)\]\.name", path)
+    if path == "spec.replicatedJobs":
+        return go_json("ReplicatedJob", jobset["spec"]["replicatedJobs"])
+    if named:
+        job = jobset["spec"]["replicatedJobs"][int(named[1])]
+        return json.dumps(longest_names(jobset["metadata"]["name"], job)[0])
+    return json.dumps(_at(jobset, path), separators=(",", ":"))
+
+
+def _at(document: Any, path: str) -> Any:
+    for key, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path):
+        try:
+            document = document[int(index)] if index else document[key]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return document
