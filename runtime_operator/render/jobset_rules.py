@@ -167,6 +167,8 @@ def _unfit(jobset: Object) -> Rule:
                 "set ttlSecondsAfterFinished of the TrainJob or of the JobSet",
                 "FieldValueForbidden",
             )
+        if any(needed["name"] == job["name"] for needed in job.get("dependsOn") or ()):
+            yield FieldError(f"{path}.dependsOn", "must not name the job itself: it would never start")
         exclusive = {**metadata, **((template.get("metadata") or {}).get("annotations") or {})}
         if _EXCLUSIVE in exclusive and _EXCLUSIVE_BY_SELECTOR not in exclusive and _is_gang(job):
             yield FieldError(

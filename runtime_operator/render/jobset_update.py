@@ -52,6 +52,30 @@ def check(old: Object, new: Object) -> Iterator[FieldError]:
         yield FieldError("spec.managedBy", "field is immutable")
 
 
+def changes(old: Object, new: Object) -> list[str]:
+    """Name what differs between two specs of a JobSet and may not, as in `node.volumes`."""
+    loose = bool(old.get("suspend") or new.get("suspend"))
+    before, after = (
+        {job["name"]: _parts(_frozen(job, loose=loose)) for job in spec.get("replicatedJobs") or []}
+        for spec in (old, new)
+    )
+    named: list[str] = []
+    for job in dict.fromkeys((*before, *after)):
+        one, other = before.get(job, {}), after.get(job, {})
+        named += [
+            f"{job}.{part}" for part in dict.fromkeys((*one, *other)) if one.get(part) != other.get(part)
+        ]
+    return named
+
+
+def _parts(job: dict[str, Any]) -> dict[str, Any]:
+    """Lay the fields of a job, its Job and its pods side by side."""
+    template = job.pop("template", {})
+    spec = template.pop("spec", {})
+    pod = spec.pop("template", {})
+    return {**job, **template, **spec, **pod.pop("spec", {}), **pod}
+
+
 def _policy(field: str, value: Any) -> Any:
     if not value:
         return None

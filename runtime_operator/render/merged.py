@@ -18,13 +18,6 @@ def patches_of(job: TrainJob) -> list[Object]:
     return [{"trainingRuntimeSpec": patch.trainingRuntimeSpec} for patch in job.spec.runtimePatches]
 
 
-def template_jobs(proposal: Proposal) -> Sequence[Object]:
-    """List the replicated jobs of the runtime, unpatched."""
-    template = proposal.runtime.spec.template
-    jobs: Sequence[Object] = ((template and template.spec) or {}).get("replicatedJobs") or ()
-    return jobs
-
-
 def merged_jobs(proposal: Proposal) -> Sequence[Object]:
     """List the replicated jobs with the job's patches merged in."""
     template = proposal.runtime.spec.template

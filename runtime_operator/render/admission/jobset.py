@@ -1,0 +1,106 @@
+"""What JobSet will say to the JobSet that this job becomes.
+
+The job is built as the operator would build it. A new JobSet is held against JobSet's rules for new ones. A
+changed one is held against its rules for changes, beside the JobSet that exists, or beside the one that the
+stored job has become if nobody looked. What JobSet would refuse is told in terms of the TrainJob: how long
+its name may be, which part of a patch comes too late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...api.names import OUR_CONTROLLER
+from ...errors import FieldError, SpecError
+from ..dns import LABEL_LENGTH
+from ..framework import Proposal
+from ..jobset_rules import check_jobset, longest_names
+from ..jobset_update import changes
+from ..overlay import Object
+from ..plan import Plan
+from ..render import render
+from .patches import contents
+
+MUTABLE = "labels, annotations, nodeSelector, tolerations and schedulingGates of its pods"
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What JobSet would refuse, and what the build warns of."""
+
+    errors: tuple[FieldError, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def predict(proposal: Proposal) -> Prediction:
+    """Build the job and find what JobSet would refuse of it."""
+    if proposal.job.spec.managedBy != OUR_CONTROLLER:
+        return Prediction()
+    try:
+        plan = render(proposal.job, proposal.runtime, proposal.facts)
+    except SpecError as error:
+        return Prediction(error.errors, error.warnings)
+    return Prediction(tuple(_refusals(proposal, plan)), plan.warnings)
+
+
+def _refusals(proposal: Proposal, plan: Plan) -> Iterator[FieldError]:
+    jobset = plan.find("JobSet")
+    if jobset is None:
+        return
+    old = _old_jobset(proposal)
+    if old is None:
+        yield from _in_terms_of_the_job(jobset, check_jobset(jobset))
+        return
+    if not proposal.job.spec.suspend and not old["spec"].get("suspend"):
+        return  # it runs, and is left alone
+    for error in check_jobset(jobset, old=old):
+        yield _too_late(proposal, error, changes(old["spec"], jobset["spec"]))
+
+
+def _old_jobset(proposal: Proposal) -> Object | None:
+    """Find the JobSet that would be changed; of a JobSet of someone else nothing is known."""
+    if proposal.old is None:
+        return None
+    held = proposal.facts.existing.get(("JobSet", proposal.job.name))
+    if held is not None and (held.get("spec") or {}).get("replicatedJobs"):
+        return held
+    try:
+        return render(proposal.old, proposal.runtime, proposal.facts).find("JobSet")
+    except SpecError:
+        return None  # what could not be built was never there
+
+
+def _in_terms_of_the_job(jobset: Object, errors: Sequence[FieldError]) -> Iterator[FieldError]:
+    name = jobset["metadata"]["name"]
+    budget, longest = name_budget(jobset)
+    if len(name) > budget:
+        yield FieldError(
+            "metadata.name",
+            f"must be no more than {budget} characters, so that {longest!r} fits into {LABEL_LENGTH}, "
+            f"got {len(name)}: shorten it, as in {name[:budget].rstrip('-')!r}",
+            "FieldValueTooLong",
+        )
+        return
+    for error in errors:
+        yield FieldError("spec.runtimeRef", f"its JobSet would be refused: {error}", error.type)
+
+
+def name_budget(jobset: Object) -> tuple[int, str]:
+    """Say how long the name of a job may be, and which name made from it is the longest."""
+    name, spec = jobset["metadata"]["name"], jobset["spec"]
+    made = [text for job in spec.get("replicatedJobs") or () for text in longest_names(name, job)]
+    for policy in spec.get("volumeClaimPolicies") or ():
+        made += [f"{each['metadata']['name']}-{name}" for each in policy.get("templates") or ()]
+    longest = max(made, key=len, default=name)
+    return LABEL_LENGTH - (len(longest) - len(name)), longest
+
+
+def _too_late(proposal: Proposal, error: FieldError, changed: Sequence[str]) -> FieldError:
+    patched = proposal.old is not None and contents(proposal.job) != contents(proposal.old)
+    return FieldError(
+        "spec.runtimePatches" if patched else "spec.runtimeRef",
+        f"must not change {', '.join(changed) or error.field} once the JobSet exists ({error}): of a suspended "
+        f"job only {MUTABLE} may change; delete the TrainJob and create it anew",
+        "FieldValueForbidden",
+    )
