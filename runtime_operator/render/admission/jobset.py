@@ -98,9 +98,10 @@ def name_budget(jobset: Object) -> tuple[int, str]:
 
 def _too_late(proposal: Proposal, error: FieldError, changed: Sequence[str]) -> FieldError:
     patched = proposal.old is not None and contents(proposal.job) != contents(proposal.old)
+    what = ", ".join(changed) or error.field
     return FieldError(
         "spec.runtimePatches" if patched else "spec.runtimeRef",
-        f"must not change {', '.join(changed) or error.field} once the JobSet exists ({error}): of a suspended "
-        f"job only {MUTABLE} may change; delete the TrainJob and create it anew",
+        f"must not change {what} once the JobSet exists ({error}): of a suspended job only {MUTABLE} "
+        "may change; delete the TrainJob and create it anew",
         "FieldValueForbidden",
     )

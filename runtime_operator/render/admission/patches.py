@@ -43,8 +43,8 @@ def check(proposal: Proposal) -> Iterator[FieldError]:
 
 def _known_jobs(proposal: Proposal) -> dict[str, Object]:
     """List the pods of the runtime by job, with what its plug-ins add to a template that says too little."""
-    kueue = managed_by_kueue(proposal.job)
-    spec = prepare(proposal.runtime, installed(), upstream=False, kueue=kueue).spec
+    counts = managed_by_kueue(proposal.job)
+    spec = prepare(proposal.runtime, installed(), upstream=False, counts=counts).spec
     return {job["name"]: pod_spec(job) for job in spec.get("replicatedJobs") or ()}
 
 
