@@ -67,7 +67,7 @@ def _with_identity(document: Any, place: str) -> Document:
     identity = {
         "kind": document.get("kind"),
         "metadata": metadata or None,
-        "metadata.name": metadata.get("name") if isinstance(metadata, Mapping) else None,
+        "metadata.name": _name(metadata) if isinstance(metadata, Mapping) else None,
     }
     for field, value in identity.items():
         wanted = Mapping if field == "metadata" else str
@@ -79,3 +79,7 @@ def _with_identity(document: Any, place: str) -> Document:
             detail = f"must be {'a mapping' if wanted is Mapping else 'text'}, got {value!r:.40}, at {place}"
             raise SpecError([FieldError(field, detail, "FieldValueTypeInvalid")])
     return document
+
+
+def _name(metadata: Document) -> Any:
+    return metadata.get("name") or metadata.get("generateName")

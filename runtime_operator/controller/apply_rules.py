@@ -1,8 +1,9 @@
 """Which objects of a plan are to be applied, given what exists.
 
 A running job keeps what it runs with: its JobSet and PodGroup are left alone until it rests, when JobSet
-allows a change again. Keys and the snapshot of the runtime are made once. Everything else is applied as the
-plan has it; whoever applies skips what is equal already. An object of a namesake is never touched.
+allows a change again. What is immutable (keys) and the snapshot of the runtime are made once. Everything
+else is applied as the plan has it; whoever applies skips what is equal already. An object of a namesake is
+never touched.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _is_left_alone(wanted: Object, job: Object, old: Object | None) -> bool:
         return not is_suspended(job) and not is_suspended(old)
     if wanted["kind"] == "PodGroup":
         return not is_suspended(job)
-    return wanted["kind"] == "Secret" or is_snapshot(wanted)
+    return bool(wanted.get("immutable")) or is_snapshot(wanted)
 
 
 def is_snapshot(document: Object) -> bool:

@@ -3,7 +3,7 @@
 TrainJobs and runtimes are ours; of two TrainJobs of one name the first is stored and the second is sent to
 change it. Everything else (PriorityClass, LimitRange, RuntimeClass, Secret, JobSet …) is taken for an
 object that exists already. An API server fills in some things, and so does this: the namespace `default`,
-and a uid that stands in for the real one.
+a name for a generateName, and a uid that stands in for the real one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .plan import Object
 
 DEFAULT_NAMESPACE = "default"
 STAND_IN_UID = "00000000-0000-4000-8000-000000000000"
+GENERATED = "xxxxx"
 CLUSTER_KINDS = frozenset(
     {
         "ClusterTrainingRuntime",
@@ -92,6 +93,8 @@ def _as_sent(document: Object) -> Object:
     metadata: dict[str, Any] = dict(document.get("metadata") or {})
     if document["kind"] not in CLUSTER_KINDS and not metadata.get("namespace"):
         metadata["namespace"] = DEFAULT_NAMESPACE
+    if not metadata.get("name") and metadata.get("generateName"):
+        metadata["name"] = f"{metadata['generateName']}{GENERATED}"
     if not metadata.get("uid"):
         metadata["uid"] = STAND_IN_UID
     return {**document, "metadata": metadata}

@@ -59,7 +59,7 @@ REFUSED = {
         "metadata: must be a mapping, got ['a'], at FILE:1:1",
     ),
     "no name, in the second document": (
-        f"{JOB}---\nkind: TrainJob\nmetadata: {{generateName: a-}}",
+        f"{JOB}---\nkind: TrainJob\nmetadata: {{labels: {{a: b}}}}",
         "metadata.name: required, missing in the document at FILE:4:1",
     ),
     "a name that is a number": (
@@ -93,6 +93,11 @@ def test_a_file_that_is_not_there_is_told_by_its_name(tmp_path):
     path = str(tmp_path / "none.yaml")
     with pytest.raises(SpecError, match=r"none\.yaml: cannot be read: No such file or directory"):
         read_documents([path])
+
+
+def test_a_name_that_the_cluster_will_make_is_a_name(write):
+    found = read_documents([write("a.yaml", "kind: TrainJob\nmetadata: {generateName: bert-}")])
+    assert found[0]["metadata"] == {"generateName": "bert-"}
 
 
 def test_a_list_kind_without_items_is_an_object(write):

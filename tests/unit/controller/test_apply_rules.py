@@ -20,7 +20,8 @@ def thing(kind, name="bert", version="v1", *, owner="uid", **spec):
 
 WANTED = thing("JobSet", version=JOBSET)
 GANG = thing("PodGroup", version=VOLCANO)
-KEYS = thing("Secret", "bert-mpi-ssh-auth")
+KEYS = {**thing("Secret", "bert-mpi-ssh-auth"), "immutable": True}
+CURVE = thing("Secret", "bert-flux-curve")
 HOSTS = thing("ConfigMap", "bert-mpi-hostfile")
 SNAPSHOT = thing("ConfigMap", "bert-runtime-snapshot")
 
@@ -61,6 +62,7 @@ CASES = {
         True,
     ),
     "keys are made once": (KEYS, KEYS, True, False),
+    "a Secret that may change is written each time": (CURVE, CURVE, False, True),
     "hosts are written each time": (HOSTS, HOSTS, False, True),
     "the runtime is written down once": (SNAPSHOT, SNAPSHOT, True, False),
 }

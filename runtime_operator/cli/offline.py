@@ -1,0 +1,150 @@
+"""`render`, `validate` and `explain`: what becomes of a TrainJob, without a cluster.
+
+All three take the same documents through the same steps as a cluster would (`render.dry_run`) and differ
+only in what they print. Objects go to stdout, warnings to stderr; a refusal is exit code 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
+from functools import wraps
+from shutil import get_terminal_size
+from typing import Any, Literal
+
+import click
+
+from ..errors import FieldError, SpecError
+from ..render.draw import draw
+from ..render.dry_run import DryRun, Outcome, Review, dry_run
+from ..render.explain import explain as retell
+from ..render.plan import Plan
+from .documents import read_documents, shipped_runtimes
+from .output import Output, output_option, print_data
+
+Compat = Literal["upstream"]
+Work = Callable[[Sequence[str], Output, Compat | None], None]
+
+WIDEST = 120
+STYLES: dict[str, dict[str, Any]] = {
+    "title": {"bold": True},
+    "name": {"fg": "cyan"},
+    "warning": {"fg": "yellow"},
+}
+
+files_option = click.option(
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="A TrainJob, its runtime, context (PriorityClass, LimitRange, what exists); - is stdin; repeatable.",
+)
+compat_option = click.option(
+    "--compat",
+    type=click.Choice(["upstream"]),
+    help="Answer as Kubeflow Trainer 2.3 does, faults included: to compare, never to run.",
+)
+
+
+def offline(work: Work) -> Callable[..., int]:
+    """Give a command the options of this file, and one way to say no."""
+
+    @files_option
+    @output_option
+    @compat_option
+    @wraps(work)
+    def command(files: Sequence[str], output: Output, compat: Compat | None) -> int:
+        try:
+            work(files, output, compat)
+        except SpecError as error:
+            if output == "json":
+                print_data(_verdict(error.errors, error.warnings), output)
+                return error.exit_code
+            _warn(error.warnings)
+            raise SpecError([_named(each) for each in error.errors]) from error
+        return 0
+
+    return command
+
+
+@click.command()
+@offline
+def render(files: Sequence[str], output: Output, compat: Compat | None) -> None:
+    """Print the objects a TrainJob becomes, in the order in which they are applied."""
+    run = _try(files, compat)
+    _warn(_warnings(run))
+    print_data([dict(each) for plan in _plans(run) for each in plan.objects], output)
+
+
+@click.command()
+@offline
+def validate(files: Sequence[str], output: Output, compat: Compat | None) -> None:
+    """Say whether TrainJobs and runtimes are right, and what to mend."""
+    run = _try(files, compat, needs_jobs=False)
+    if output == "json":
+        print_data(_verdict((), _warnings(run)), output)
+        return
+    _warn(_warnings(run))
+    for review in (*run.runtimes, *(job.review for job in run.jobs)):
+        click.echo(f"{review.name} is right")
+
+
+@click.command()
+@offline
+def explain(files: Sequence[str], output: Output, compat: Compat | None) -> None:
+    """Draw a TrainJob: who waits for whom, how many processes, what is where, and why."""
+    run = _try(files, compat)
+    told = tuple(warning for review in run.runtimes for warning in review.warnings)
+    stories = [
+        retell(job.review.stored, plan, warnings=(*told, *job.warnings))
+        for job, plan in zip(run.jobs, _plans(run), strict=True)
+    ]
+    if output == "json":
+        print_data([asdict(story) for story in stories], output)
+        return
+    width = min(get_terminal_size().columns, WIDEST)
+    click.echo("\n".join(draw(story, width=width, paint=_paint) for story in stories), nl=False)
+
+
+def _try(files: Sequence[str], compat: Compat | None, *, needs_jobs: bool = True) -> DryRun:
+    """Try the documents of the files; SpecError holds each reason why one of them can't be."""
+    run = dry_run(read_documents(files), shipped=shipped_runtimes(), compat=compat)
+    if not run.jobs and (needs_jobs or not run.runtimes):
+        raise SpecError(f"{', '.join(files)}: no TrainJob in it; add one, or name another file")
+    errors = dict.fromkeys(error for each in _parts(run) for error in each.errors)
+    if errors:
+        raise SpecError([*errors], warnings=_warnings(run))
+    return run
+
+
+def _parts(run: DryRun) -> tuple[Review | Outcome, ...]:
+    return (*run.runtimes, *run.jobs)
+
+
+def _named(error: FieldError) -> FieldError:
+    """The error with its object before the path, for files that hold several."""
+    return replace(error, field=": ".join(part for part in (error.object, error.field) if part))
+
+
+def _plans(run: DryRun) -> list[Plan]:
+    return [job.plan for job in run.jobs if job.plan is not None]
+
+
+def _warnings(run: DryRun) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(warning for each in _parts(run) for warning in each.warnings))
+
+
+def _verdict(errors: Iterable[FieldError], warnings: Iterable[str]) -> dict[str, Any]:
+    said = [{"field": each.field, "type": each.type, "detail": each.detail} for each in errors]
+    return {"errors": said, "warnings": list(warnings)}
+
+
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        click.echo(f"{click.style('warning:', fg='yellow')} {warning}", err=True)
+
+
+def _paint(text: str, style: str) -> str:
+    return click.style(text, **STYLES.get(style, {}))
