@@ -42,3 +42,11 @@ class PlainDumper(yaml.CSafeDumper):
     def ignore_aliases(self, data: object) -> bool:
         """Write every object in full."""
         return True
+
+
+def _text(dumper: PlainDumper, text: str) -> yaml.ScalarNode:
+    """A text of several lines keeps its lines, as a person would write it."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+PlainDumper.add_representer(str, _text)
