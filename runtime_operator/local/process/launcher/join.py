@@ -1,0 +1,48 @@
+"""Runs one command inside a container that lives already: a probe, a hook.
+
+What to do comes on standard input as one marshalled dictionary; output goes where this process writes.
+SIGTERM ends the command and whatever it started.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Any, NoReturn
+
+from . import kernel
+from .first import start_command
+from .remains import end_children
+
+NOT_STARTED = 126
+
+
+def main() -> None:
+    """Do what standard input says and end with the command's exit code."""
+    with open(0, "rb", closefd=False) as told:
+        config: dict[str, Any] = marshal.loads(told.read())
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    kernel.adopt_orphans()
+    if config["namespaces"]:
+        container = os.pidfd_open(config["first"])
+        kernel.setns(container, config["namespaces"])
+        os.close(container)
+    signal.signal(signal.SIGTERM, _give_up)
+    command, problem = start_command(config["argv"], config["env"], config["cwd"], streams=(1, 2))
+    _, status = os.waitpid(command, 0)
+    if problem:
+        step, number = problem.split()
+        print(f"{step}: {os.strerror(int(number))}", file=sys.stderr)
+        os._exit(NOT_STARTED)
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _give_up(_: int, __: FrameType | None) -> NoReturn:
+    end_children()
+    os._exit(128 + signal.SIGTERM)

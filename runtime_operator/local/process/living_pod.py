@@ -1,0 +1,214 @@
+"""One pod from its first init container to its last sidecar.
+
+Init containers run one after the other; sidecars start among them and stop after everything else. All that a
+later runner needs is on disk before anything starts: `pod.json` (document, place, way of isolation), the runs
+of the containers, `stop` once an end is asked for, and the last `status.json`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .bench import Bench, Settings
+from .events import Listener, PodEvent
+from .files import write_json
+from .life import Life
+from .phase import Phase, initialized, pod_phase
+from .place import Place
+from .pod import Object, containers, grace_of, restart_policy
+from .references import Resolver
+from .state import NEVER, Terminated
+from .status import status_document
+
+_LOST = "The container could not be located when the pod was terminated"
+_LAST_GRACE = 2.0
+"""least seconds that a sidecar gets to stop, as a kubelet gives it"""
+
+
+class Pod:
+    """A pod that runs, or has run, on this machine."""
+
+    def __init__(
+        self,
+        pod: Object,
+        place: Place,
+        *,
+        resolver: Resolver,
+        settings: Settings,
+        listener: Listener,
+        begun: float,
+    ) -> None:
+        self._bench = Bench(pod, place, resolver, settings, self._tell, self._changed)
+        self._listener = listener
+        self.lives = [Life(container, self._bench) for container in containers(pod)]
+        self.begun = begun
+        self._phase: Phase = "Pending"
+        self._reason = self._message = ""
+        self._stopping = False
+        self._stop_asked = asyncio.Event()
+        self._over = False
+        self._deadline = 0.0
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._wish: asyncio.Task[Phase] | None = None
+        self._status: dict[str, Any] = {}
+
+    @property
+    def folder(self) -> Path:
+        """Return the pod's folder."""
+        return self._bench.place.folder
+
+    @property
+    def phase(self) -> Phase:
+        """Return Pending, Running, Succeeded or Failed."""
+        return self._phase
+
+    def status(self) -> dict[str, Any]:
+        """Return the pod's status as a kubelet would write it."""
+        return self._status
+
+    def begin(self, *, known: dict[str, Any] | None = None) -> None:
+        """Start the pod, or go on with what is on disk; `known` is the status of before."""
+        self._status = known or {}
+        limit = self._bench.pod["spec"].get("activeDeadlineSeconds")
+        if limit is not None:
+            left = max(self.begun + float(limit) - time.time(), 0.0)
+            self._timer = asyncio.get_running_loop().call_later(left, self._too_long)
+        self._changed()
+        self._task = asyncio.create_task(self._live(), name=str(self._bench.pod["metadata"]["name"]))
+
+    async def wait(self) -> Phase:
+        """Wait until nothing of the pod runs any more and nothing will be started; return its phase."""
+        assert self._task is not None
+        await asyncio.shield(self._task)
+        return self._phase
+
+    async def stop(self, grace: float | None = None, *, reason: str = "", message: str = "") -> Phase:
+        """End every container: SIGTERM, and SIGKILL after the grace; return the phase.
+
+        May be called again with a shorter grace.
+        """
+        seconds = grace_of(self._bench.pod) if grace is None else grace
+        deadline = asyncio.get_running_loop().time() + seconds
+        self._deadline = min(self._deadline, deadline) if self._stopping else deadline
+        if not self._stopping:
+            self._stopping = True
+            self._reason, self._message = reason or self._reason, message or self._message
+            with suppress(OSError):  # on a full disk the caller's own wish must do
+                write_json(
+                    self.folder / "stop", {"by": time.time() + seconds, "reason": reason, "message": message}
+                )
+        self._stop_asked.set()
+        await asyncio.gather(*(life.stop(self._deadline) for life in self._of("init", "main")))
+        return await self.wait()
+
+    async def detach(self) -> None:
+        """Let go of the pod; what runs goes on."""
+        tasks = [task for task in (self._task, *(life.task for life in self.lives)) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._timer:
+            self._timer.cancel()
+
+    def _of(self, *kinds: str) -> list[Life]:
+        return [life for life in self.lives if life.state.kind in kinds]
+
+    async def _live(self) -> None:
+        """Go through the life of the pod."""
+        mains = self._of("main")
+        over = [await life.over_before() for life in mains]
+        if not all(over) and await self._initialize():
+            await asyncio.gather(*(life.begin() for life in mains))
+        await self._finish()
+
+    async def _initialize(self) -> bool:
+        """Run the init containers in their order; false when one failed for good or was stopped."""
+        for life in self._of("init", "sidecar"):
+            task = life.begin()
+            if life.state.kind == "init":
+                ended = await task
+                if ended is None or ended.exit_code != 0:
+                    return False
+            else:
+                await self._sidecar_started(life, task)
+        return True
+
+    async def _sidecar_started(self, life: Life, task: asyncio.Task[Terminated | None]) -> None:
+        started = asyncio.create_task(life.started.wait())
+        stopped = asyncio.create_task(self._stop_asked.wait())
+        try:
+            await asyncio.wait({started, stopped, task}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            started.cancel()
+            stopped.cancel()
+
+    async def _finish(self) -> None:
+        """Stop the sidecars, the last first, and settle what the pod has come to."""
+        loop = asyncio.get_running_loop()
+        deadline = self._deadline if self._stopping else loop.time() + grace_of(self._bench.pod)
+        for life in reversed(self._of("sidecar")):
+            await life.stop(max(deadline, loop.time() + _LAST_GRACE))
+        if self._timer:
+            self._timer.cancel()
+        states = [life.state for life in self.lives]
+        if self._stopping and initialized(states):
+            for state in states:
+                if not isinstance(state.now, Terminated):
+                    state.now = Terminated(137, "ContainerStatusUnknown", NEVER, NEVER, message=_LOST)
+        self._over = True
+        self._changed()
+
+    def heed_stop(self, wish: Mapping[str, Any]) -> None:
+        """Go on with an end that was asked for before this runner came."""
+        seconds = max(wish["by"] - time.time(), 0.0)
+        self._wish = asyncio.create_task(self.stop(seconds, reason=wish["reason"], message=wish["message"]))
+
+    def _too_long(self) -> None:
+        text = "Pod was active on the node longer than the specified deadline"
+        self._wish = asyncio.create_task(self.stop(reason="DeadlineExceeded", message=text))
+
+    def _tell(self, event: PodEvent) -> None:
+        """Tell the listener, who finds the new status and hears of a new phase after its cause."""
+        self._compute()
+        self._listener(event)
+        self._tell_phase()
+
+    def _changed(self) -> None:
+        self._compute()
+        self._tell_phase()
+
+    def _tell_phase(self) -> None:
+        phase = self._status["phase"]
+        if phase != self._phase:
+            self._phase = phase
+            self._listener(PodEvent("phase", reason=phase, message=self._message))
+
+    def _compute(self) -> None:
+        """Compute the status anew and keep it on disk."""
+        pod, place = self._bench.pod, self._bench.place
+        states = [life.state for life in self.lives]
+        phase = pod_phase(states, policy=restart_policy(pod), stopped=self._over)
+        if self._reason and self._over:
+            phase = "Failed"
+        fresh = status_document(
+            pod,
+            place,
+            states,
+            phase=phase,
+            before=self._status,
+            begun=self.begun,
+            now=time.time(),
+            reason=self._reason,
+            message=self._message,
+        )
+        if fresh == self._status:
+            return
+        self._status = fresh
+        with suppress(OSError):  # a full disk must not end the pod; the runs tell all that is needed
+            write_json(self.folder / "status.json", fresh)

@@ -1,0 +1,111 @@
+"""Phase and conditions of a pod, from the states of its containers, as a kubelet computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from .pod import Object
+from .state import ContainerState, Running, Terminated
+
+Phase = Literal["Pending", "Running", "Succeeded", "Failed"]
+
+
+def pod_phase(states: Sequence[ContainerState], *, policy: str, stopped: bool) -> Phase:
+    """Return the phase; `stopped` says that nothing will be started again."""
+    inits = [state for state in states if state.kind == "init"]
+    mains = [state for state in states if state.kind == "main"]
+    if any(_failed(state) and (policy == "Never" or stopped) for state in inits):
+        return "Failed"
+    if stopped and not any(isinstance(state.now, Running) for state in states):
+        return "Succeeded" if mains and all(_succeeded(state) for state in mains) else "Failed"
+    if not initialized(states):
+        return "Pending"
+    if all(isinstance(state.now, Terminated) for state in mains):
+        return _ended(mains, policy)
+    if any(isinstance(state.now, Running | Terminated) or state.last is not None for state in mains):
+        return "Running"
+    return "Pending"
+
+
+def _ended(mains: Sequence[ContainerState], policy: str) -> Phase:
+    if policy == "Always":
+        return "Running"
+    if all(_succeeded(state) for state in mains):
+        return "Succeeded"
+    return "Failed" if policy == "Never" else "Running"
+
+
+def _succeeded(state: ContainerState) -> bool:
+    return isinstance(state.now, Terminated) and state.now.exit_code == 0
+
+
+def _failed(state: ContainerState) -> bool:
+    return isinstance(state.now, Terminated) and state.now.exit_code != 0
+
+
+def initialized(states: Sequence[ContainerState]) -> bool:
+    """Tell whether the init containers have succeeded and the sidecars have started."""
+    return all(
+        _succeeded(state) if state.kind == "init" else state.started
+        for state in states
+        if state.kind != "main"
+    ) or any(isinstance(state.now, Running | Terminated) for state in states if state.kind == "main")
+
+
+def conditions(states: Sequence[ContainerState], phase: Phase) -> list[dict[str, str]]:
+    """List the conditions in a kubelet's order, without times."""
+    over = phase in ("Succeeded", "Failed")
+    unready = [state.name for state in states if state.kind != "init" and not state.ready]
+    pending = [state.name for state in states if state.kind != "main" and not _init_done(state)]
+    listed: list[tuple[str, str, str]] = []
+    if over:
+        ready = ("PodCompleted", "") if phase == "Succeeded" else ("PodFailed", "")
+    else:
+        ready = ("ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")
+    begun = initialized(states)
+    start = (
+        ("", "")
+        if begun
+        else ("ContainersNotInitialized", f"containers with incomplete status: [{' '.join(pending)}]")
+    )
+    listed = [
+        ("PodReadyToStartContainers", "False" if over else "True", ""),
+        ("Initialized", _word(begun), ""),
+    ]
+    first, second = ({"type": kind, "status": status} for kind, status, _ in listed)
+    if not begun:
+        second |= {"reason": start[0], "message": start[1]}
+    elif phase == "Succeeded":
+        second |= {"reason": "PodCompleted"}
+    is_ready = not over and begun and not unready
+    rest = [{"type": kind, "status": _word(is_ready)} for kind in ("Ready", "ContainersReady")]
+    if not is_ready:
+        for one in rest:
+            one |= {"reason": ready[0]} | ({"message": ready[1]} if ready[1] else {})
+    return [first, second, *rest, {"type": "PodScheduled", "status": "True"}]
+
+
+def _init_done(state: ContainerState) -> bool:
+    return _succeeded(state) if state.kind == "init" else state.started
+
+
+def _word(value: bool) -> str:
+    return "True" if value else "False"
+
+
+def quality_of_service(pod: Object) -> str:
+    """Return Guaranteed, Burstable or BestEffort."""
+    resources = [
+        one.get("resources") or {}
+        for one in (*pod["spec"]["containers"], *(pod["spec"].get("initContainers") or ()))
+    ]
+    asked = [(one.get("requests") or {}, one.get("limits") or {}) for one in resources]
+    if not any(kind in part for pair in asked for part in pair for kind in ("cpu", "memory")):
+        return "BestEffort"
+    guaranteed = all(
+        kind in limits and requests.get(kind, limits[kind]) == limits[kind]
+        for requests, limits in asked
+        for kind in ("cpu", "memory")
+    )
+    return "Guaranteed" if guaranteed else "Burstable"

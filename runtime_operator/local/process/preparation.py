@@ -1,0 +1,113 @@
+"""From a container of a document to what its launcher is told: command, environment, mounts.
+
+Everything is looked up and computed anew at each start, as a kubelet does. In a pod without a view of its own
+paths, names and ports are rewritten here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .attempt import Attempt
+from .bench import Bench
+from .environment import container_env
+from .expansion import expand
+from .failures import StartError
+from .gpus import visible_devices
+from .hosts import hosts_text
+from .images import command_line, image_env
+from .isolation import launch_config
+from .mounts import Mount, container_mounts, make_sources
+from .pod import TERMINATION_LOG, Container, containers, hostname_of
+from .references import Found, look_up
+from .rewriting import Rules
+from .strays import MARK
+from .volumes import locate, make_volumes
+
+
+async def prepare(container: Container, attempt: Attempt, bench: Bench) -> dict[str, Any]:
+    """Return what the launcher is told; ConfigError or StartError when the container cannot be started."""
+    found = await look_up(bench.pod, bench.resolver)
+    image, _ = bench.settings.images.find(str(container.spec.get("image") or ""))
+    base = image_env(image, bench.settings.environ)
+    base |= visible_devices(container, bench.pod, bench.place.gpus)
+    env = container_env(
+        container, bench.pod, base=base, place=bench.place, found=found, machine=bench.settings.machine
+    )
+    argv = command_line(image, container.spec)
+    if not argv:
+        name = container.spec.get("image")
+        raise StartError(f'{container.path}: no command, and image "{name}" has none here; give a command')
+    mounts, rules = _mounts(container, attempt, bench, found=found, env=env)
+    argv = rules.words([expand(word, env) for word in argv])
+    return launch_config(
+        attempt,
+        argv=argv,
+        env={**rules.env(env), MARK: bench.container_id(container.name, attempt.number)},
+        cwd=rules.text(str(container.spec.get("workingDir") or "")) or _home(bench),
+        way=bench.settings.isolation,
+        mounts=[(str(mount.source), mount.target, mount.read_only) for mount in mounts],
+        hostname=hostname_of(bench.pod),
+        network=bench.place.network,
+    )
+
+
+def _home(bench: Bench) -> str:
+    """Return the working directory of a container that names none: a folder of the pod's own."""
+    folder = bench.place.folder / "work"
+    folder.mkdir(exist_ok=True)
+    return str(folder)
+
+
+def _mounts(
+    container: Container, attempt: Attempt, bench: Bench, *, found: Found, env: Mapping[str, str]
+) -> tuple[Sequence[Mount], Rules]:
+    """Make the volumes; return the container's mounts and how its text is rewritten."""
+    own_view = bench.settings.isolation.own_view
+    rules = Rules(names=_names(bench), ports=bench.place.ports)
+    files = rules if own_view else Rules(paths=_pod_paths(bench, found), names=rules.names, ports=rules.ports)
+    sources = make_volumes(
+        bench.pod, place=bench.place, found=found, machine=bench.settings.machine, rewrite=files.content
+    )
+    mounts = container_mounts(container, bench.pod, sources=sources, env=env)
+    make_sources(mounts)
+    words = str(container.spec.get("terminationMessagePath") or TERMINATION_LOG)
+    own = [*mounts, Mount(attempt.termination_log, words, False)]
+    if own_view:
+        return [*_etc(bench, taken={mount.target for mount in mounts}), *own], rules
+    paths = {mount.target: str(mount.source) for mount in own}
+    return (), Rules(paths=paths, names=rules.names, ports=rules.ports)
+
+
+def _names(bench: Bench) -> dict[str, str]:
+    """Return what stands for each host name: its address, or itself where the pod resolves it."""
+    hosts = bench.place.hosts
+    return {name: name for name in hosts} if bench.settings.isolation.own_view else dict(hosts)
+
+
+def _pod_paths(bench: Bench, found: Found) -> dict[str, str]:
+    """Return the folder of each mount path of the pod, for files that all its containers may read."""
+    volumes = bench.pod["spec"].get("volumes") or ()
+    folders = {volume["name"]: locate(volume, place=bench.place, found=found) for volume in volumes}
+    return {
+        mount["mountPath"]: str(folders[mount["name"]] / (mount.get("subPath") or ""))
+        for container in containers(bench.pod)
+        for mount in container.spec.get("volumeMounts") or ()
+        if mount["name"] in folders and "subPathExpr" not in mount
+    }
+
+
+def _etc(bench: Bench, *, taken: set[str]) -> list[Mount]:
+    """Return the files of /etc that are the pod's own."""
+    texts = {"hosts": hosts_text(bench.pod, pod_ip=bench.place.pod_ip, names=bench.place.hosts)}
+    if bench.place.resolv_conf:
+        texts["resolv.conf"] = bench.place.resolv_conf
+    folder = bench.place.folder / "etc"
+    folder.mkdir(exist_ok=True)
+    mounts = []
+    for name, text in texts.items():
+        if f"/etc/{name}" not in taken:
+            (folder / name).write_text(text)
+            mounts.append(Mount(folder / name, f"/etc/{name}", False))
+    return mounts

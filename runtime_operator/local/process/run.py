@@ -1,0 +1,136 @@
+"""One run of a container: started or taken over, watched until it ends, stopped when asked."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from contextlib import suppress
+from typing import Any
+
+from .attempt import Attempt, is_same_process
+from .bench import Bench
+from .failures import StartError, start_failure
+from .joining import run_inside
+from .launching import Living, read_all, spawn
+from .pod import Container, name_of, namespace_of
+from .preparation import prepare
+from .state import NEVER, Terminated
+from .strays import end_strays
+from .termination import START_ERROR, classify, last_words
+
+_POLL = 0.01
+
+
+class Run:
+    """The process of one run, from the side of the runner."""
+
+    def __init__(self, container: Container, attempt: Attempt, bench: Bench) -> None:
+        self.attempt = attempt
+        self._container = container
+        self._bench = bench
+        self._living: Living | None = None
+        self._config: dict[str, Any] = {}
+        self._killed = False
+
+    async def start(self, *, wait: float | None) -> Terminated | None:
+        """Start the container; None, or how that failed; ConfigError when it must wait for an object."""
+        try:
+            self.attempt.make(wait=wait)
+            self._config = await prepare(self._container, self.attempt, self._bench)
+            title = f"{namespace_of(self._bench.pod)}/{name_of(self._bench.pod)}/{self._container.name}"
+            process, ready = spawn(self.attempt, self._config, title=title)
+        except StartError as error:
+            return self._not_started(str(error))
+        except OSError as error:
+            return self._not_started(self._words("record", error.errno or 0, str(error.filename)))
+        self._living = Living(process)
+        trouble = await read_all(ready)
+        if "started" in self.attempt.record():
+            return None
+        await self._living.ended(self.attempt)
+        self._living.close()
+        record = self.attempt.record()
+        if trouble:
+            return self._not_started(self._words("record", int(trouble.split()[1]), ""))
+        if "failed" not in record:
+            return self._terminated(record)
+        return self._not_started(self._words(record["failed"], record["errno"], record.get("about", "")))
+
+    async def adopt(self) -> Terminated | None:
+        """Take over a run that somebody else started; return how it ended if it has."""
+        while self.attempt.is_alive():
+            record = self.attempt.record()
+            if "started" in record and is_same_process(record):
+                self._living = Living(record["pid"])
+                return None
+            await asyncio.sleep(_POLL)  # its launcher has begun, and needs a moment to say so
+        record = self.attempt.record()
+        if "message" in record:
+            return self._start_error(record["message"], record["ended"])
+        if "failed" in record:
+            return self._not_started(self._words(record["failed"], record["errno"], record.get("about", "")))
+        return self._terminated(record)
+
+    @property
+    def started(self) -> float:
+        """Return the moment the container started."""
+        return float(self.attempt.record().get("started", 0) / 1e9)
+
+    async def ended(self) -> Terminated:
+        """Wait for the end of a container that has started."""
+        assert self._living is not None
+        await self._living.ended(self.attempt)
+        self._living.close()
+        self._living = None
+        return self._terminated(self.attempt.record())
+
+    def signal(self, *, kill: bool) -> None:
+        """Ask the container to end, or end it and everything it started."""
+        self._killed = self._killed or kill
+        if self._living is not None:
+            self._living.signal(signal.SIGUSR1 if kill else signal.SIGTERM)
+
+    async def execute(self, argv: list[str], limit: float | None) -> tuple[int, str]:
+        """Run a command inside the container."""
+        if not self._config:
+            self._config = await prepare(self._container, self.attempt, self._bench)
+        return await run_inside(
+            self.attempt.record()["first"],
+            argv,
+            env=self._config["env"],
+            cwd=self._config["cwd"],
+            way=self._bench.settings.isolation,
+            network=bool(self._bench.place.network),
+            limit=limit,
+        )
+
+    def _terminated(self, record: dict[str, Any]) -> Terminated:
+        if "ended" not in record:
+            end_strays(self._id())
+        ended = classify(record, killed_by_us=self._killed, now=time.time(), container_id=self._id())
+        words = last_words(
+            self._container.spec, self.attempt.termination_log, self.attempt.log, failed=ended.exit_code != 0
+        )
+        return ended.with_message(words)
+
+    def _words(self, step: str, number: int, about: str) -> str:
+        argv = self._config.get("argv") or [""]
+        path = self._config.get("env", {}).get("PATH", os.defpath)
+        cwd = str(self._config.get("cwd", ""))
+        return start_failure(step, number, argv=argv, cwd=cwd, env_path=path, about=about)
+
+    def _not_started(self, text: str) -> Terminated:
+        """Keep on disk why a run never started, if the disk takes it."""
+        message = f'container "{self._container.name}": {text}'
+        now = time.time()
+        with suppress(OSError):
+            self.attempt.write_record(message=message, ended=now)
+        return self._start_error(message, now)
+
+    def _start_error(self, message: str, ended: float) -> Terminated:
+        return Terminated(START_ERROR, "StartError", NEVER, ended, message=message, container_id=self._id())
+
+    def _id(self) -> str:
+        return self._bench.container_id(self._container.name, self.attempt.number)
