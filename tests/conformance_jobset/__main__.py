@@ -22,14 +22,18 @@ SHOWN = 8  # differences of one case; the first tells most
 
 def main() -> int:
     """Do what the arguments say; 1 if a case is answered wrongly."""
-    parser = argparse.ArgumentParser(prog="python -m tests.conformance_jobset", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.conformance_jobset", description=__doc__.splitlines()[0]
+    )
     verbs = parser.add_subparsers(dest="verb", required=True)
     answering = verbs.add_parser("answer", help="write an answer for each case of a folder")
     answering.add_argument("source", type=Path, metavar="IN_DIR")
     answering.add_argument("target", type=Path, metavar="OUT_DIR")
     checking = verbs.add_parser("check", help="compare our answers with what the cases expect")
     checking.add_argument("source", type=Path, metavar="DIR", nargs="?", default=CASES)
-    checking.add_argument("--allow", action="append", default=[], metavar="GLOB", help="paths that may differ")
+    checking.add_argument(
+        "--allow", action="append", default=[], metavar="GLOB", help="paths that may differ"
+    )
     arguments = parser.parse_args()
     if arguments.verb == "answer":
         return write_answers(arguments.source, arguments.target)

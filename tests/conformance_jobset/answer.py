@@ -62,7 +62,9 @@ def step(cluster: Cluster, *, detailed: bool) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "jobs": [_job(cluster, job) for job in sorted(state.jobs, key=lambda job: job.name)],
         "pods": [_pod(cluster, pod, detailed=detailed) for pod in state.pods],
-        "appeared": [sorted(group) for _, group in groupby(appeared, key=lambda name: name.rsplit("-", 1)[0])],
+        "appeared": [
+            sorted(group) for _, group in groupby(appeared, key=lambda name: name.rsplit("-", 1)[0])
+        ],
         "services": list(state.services),
     }
     return {**shown, "jobset": "gone"} if state.gone else {**shown, "status": _status(cluster)}

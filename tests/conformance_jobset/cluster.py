@@ -6,7 +6,6 @@ of a script is over when nothing has moved for two seconds, as when the cases we
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +37,9 @@ class Cluster:
         """Let the controllers and the pods come to rest, at this moment."""
         while True:
             before = self.state
-            settled = semantics.settle(before, self.now) if self.controller_runs else settle_jobs(before, self.now)
+            settled = (
+                semantics.settle(before, self.now) if self.controller_runs else settle_jobs(before, self.now)
+            )
             self.state, self.look_again = settled.state, settled.look_again
             self._note(before)
             for command in semantics.commands_between(before, self.state):
@@ -104,7 +105,7 @@ class Cluster:
     def find(self, name: str) -> Pod:
         """The pod that goes by this name in a script: the newest that is not told to stop."""
         found = [pod for pod in self.state.pods if self.short_name(pod) == name]
-        return max(found, key=lambda pod: (pod.active, pod.created, pod.uid))
+        return max(found, key=lambda pod: (pod.active, self.pods_seen[pod.uid]))
 
     def short_name(self, pod: Pod) -> str:
         """REPLICATEDJOB-JOBINDEX-PODINDEX."""
@@ -146,8 +147,3 @@ def pod_label(pod: Pod, name: str) -> str | None:
 
 def _containers(pod: Pod) -> list[str]:
     return [each["name"] for each in pod.manifest["spec"]["containers"]]
-
-
-def rounded(value: float) -> float:
-    """Time without the noise of sums."""
-    return math.floor(value * 1000) / 1000

@@ -34,7 +34,9 @@ class Difference:
         return f"{self.path}: want {str(self.want)[:300]}, got {str(self.got)[:300]}"
 
 
-def faults(case: Mapping[str, Any], answer: Mapping[str, Any], allowed: Sequence[str] = ()) -> list[Difference]:
+def faults(
+    case: Mapping[str, Any], answer: Mapping[str, Any], allowed: Sequence[str] = ()
+) -> list[Difference]:
     """The differences that neither the case nor the caller allows."""
     globs = [*case.get("mayDiffer", ()), *allowed]
     return [

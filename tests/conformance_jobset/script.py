@@ -62,7 +62,7 @@ def _patch(cluster: Cluster, patch: Any) -> dict[str, Any]:
     admitted = semantics.admit_change(old, patched(old, patch))
     if not admitted.errors:
         cluster.state = semantics.replace_jobset(cluster.state, admitted.jobset)
-    return {"admission": verdict(admitted)}
+    return {"admission": verdict(admitted, old)}
 
 
 def _delete(cluster: Cluster, kind: str, name: str = "") -> None:
@@ -76,10 +76,17 @@ def _delete(cluster: Cluster, kind: str, name: str = "") -> None:
 
 
 def _wait_for_deleted_pods(cluster: Cluster, entry: Any) -> None:
-    """A real API server refuses the Job's counts while another pod is ready and the new pod waits for its
-    back-off, so the deleted pod stays until then, and the recording goes on as long."""
-    deletes = any("pod" in str(each.get("delete", "")) for each in (entry if isinstance(entry, list) else [entry]))
-    waits = any(job.ended is None and job.backoff.failures and job.status.ready for job in cluster.state.jobs)
-    if deletes and waits and cluster.look_again is not None:
-        cluster.wait(max(cluster.look_again - cluster.now, 0.0))
-        cluster.quiet()
+    """The recording goes on until a pod that was deleted is gone.
+
+    While another pod of its Job is ready, a real API server refuses the Job's counts until the back-off is
+    over, so the deleted pod stays as long; we count at once, and wait here for what comes of it.
+    """
+    happenings = entry if isinstance(entry, list) else [entry]
+    if not any(str(each.get("delete", "")).startswith("pod") for each in happenings):
+        return
+    for _ in range(2):
+        waits = any(not job.ended and job.backoff.failures and job.status.ready for job in cluster.state.jobs)
+        stays = any(pod.deleted is not None and pod.ended for pod in cluster.state.pods)
+        if cluster.look_again is not None and (waits or stays):
+            cluster.wait(max(cluster.look_again - cluster.now, 0.0))
+            cluster.quiet()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Sequence
@@ -26,17 +27,38 @@ PREFIXES = {
 }
 WITH_VALUE = {"FieldValueInvalid", "FieldValueNotSupported", "FieldValueDuplicate", "FieldValueTypeInvalid"}
 OF_A_RULE = {"Value is immutable", "StartupPolicy and DependsOn APIs are mutually exclusive"}
+MAY_CHANGE = {
+    "metadata": ("annotations", "labels"),
+    "spec": ("nodeSelector", "tolerations", "schedulingGates"),
+}
+SUPPORTED = "supported values: "
 """what rules of the schema say; the value is not told with them"""
 
 
-def verdict(admitted: Admitted) -> dict[str, Any]:
-    """A verdict as the cases have it."""
+def verdict(admitted: Admitted, old: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A verdict as the cases have it, on a new JobSet or on a change of an old one."""
     said: dict[str, Any] = {"allowed": not admitted.errors}
     if admitted.warnings:
         said["warnings"] = list(admitted.warnings)
     if admitted.errors:
-        said["message"] = message(admitted.jobset, admitted.errors)
+        told = _without_what_may_change(admitted.jobset, old) if old else admitted.jobset
+        said["message"] = message(told, admitted.errors)
     return said
+
+
+def _without_what_may_change(jobset: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
+    """The JobSet as a message shows it: of a suspended one, what may change is as it was."""
+    if not (jobset["spec"].get("suspend") or old["spec"].get("suspend")):
+        return jobset
+    shown = copy.deepcopy(jobset)
+    before = {job["name"]: job for job in old["spec"]["replicatedJobs"]}
+    for job in shown["spec"]["replicatedJobs"]:
+        if job["name"] in before:
+            pods = [copy.copy(each["template"]["spec"]["template"]) for each in (job, before[job["name"]])]
+            for part, names in MAY_CHANGE.items():
+                new, kept = (pod.setdefault(part, {}) for pod in pods)
+                new |= {name: kept.get(name) for name in names}
+    return shown
 
 
 def message(jobset: dict[str, Any], errors: Sequence[FieldError]) -> str:
@@ -47,13 +69,15 @@ def message(jobset: dict[str, Any], errors: Sequence[FieldError]) -> str:
 
 
 def _one(jobset: dict[str, Any], error: FieldError) -> str:
-    prefix = PREFIXES[error.type]
+    prefix, detail = PREFIXES[error.type], error.detail
+    if detail.startswith(SUPPORTED):
+        detail = SUPPORTED + ", ".join(sorted(detail.removeprefix(SUPPORTED).split(", ")))
     if error.type in WITH_VALUE and error.detail not in OF_A_RULE:
-        prefix = f"{prefix}: {_value(jobset, error.field)}"
-    return ": ".join(part for part in (error.field or "<nil>", prefix, error.detail) if part)
+        prefix = f"{prefix}: {_value(jobset, error.field, error.type)}"
+    return ": ".join(part for part in (error.field or "<nil>", prefix, detail) if part)
 
 
-def _value(jobset: dict[str, Any], path: str) -> str:
+def _value(jobset: dict[str, Any], path: str, kind: str) -> str:
     """The value that is told: what stands there, or the longest name that comes of it."""
     named = re.fullmatch(r"spec\.replicatedJobs\[(\d+)\]\.name", path)
     if path == "spec.replicatedJobs":
@@ -61,7 +85,10 @@ def _value(jobset: dict[str, Any], path: str) -> str:
     if named:
         job = jobset["spec"]["replicatedJobs"][int(named[1])]
         return json.dumps(longest_names(jobset["metadata"]["name"], job)[0])
-    return json.dumps(_at(jobset, path), separators=(",", ":"))
+    value = _at(jobset, path) if path else None
+    if kind == "FieldValueDuplicate" and isinstance(value, dict):
+        value = {"name": value["name"]}
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _at(document: Any, path: str) -> Any:

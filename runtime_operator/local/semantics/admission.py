@@ -5,15 +5,19 @@ As on a cluster the schema speaks first, and alone if it has anything to say; so
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...api.paths import NOT_SUPPORTED, REQUIRED, WRONG_TYPE
 from ...errors import FieldError
 from ...render.jobset_rules import check_jobset
 from . import schema
+from .defaults import with_defaults
 from .model import Json
 from .unsupported import refuse_unsupported
+
+FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,56 +31,49 @@ class Admitted:
 
 def admit(jobset: Json) -> Admitted:
     """Admit a new JobSet: defaults filled in, everything wrong with it named."""
-    given = jobset.get("spec") or {}
-    spec, unknown = schema.stored(given)
-    warnings = tuple(f'unknown field "{path}"' for path in unknown)
-    errors = tuple(schema.faults(spec))
-    if errors:
-        return Admitted({**jobset, "spec": spec}, errors, warnings)
+    misplaced = _not_a_jobset(jobset)
+    if misplaced:
+        return Admitted(jobset, (misplaced,))
+    spec, unknown = schema.stored(jobset["spec"])
     admitted = {**jobset, "spec": with_defaults(spec)}
-    errors = (*_empty_dependency(spec), *check_jobset(admitted))
-    return Admitted(admitted, errors or refuse_unsupported(admitted), warnings)
+    errors = schema.faults(admitted)
+    if not errors:
+        errors = (*_empty_dependency(spec), *check_jobset(admitted)) or refuse_unsupported(admitted)
+    return Admitted(admitted, errors, _warnings(jobset, unknown))
 
 
 def admit_change(old: Json, new: Json) -> Admitted:
     """Admit a change of a JobSet that exists: suspend, resume, a ttl, what a queue may set."""
-    spec, unknown = schema.stored(new.get("spec") or {})
+    misplaced = _not_a_jobset(new)
+    if misplaced:
+        return Admitted(new, (misplaced,))
+    spec, unknown = schema.stored(new["spec"])
     changed = {**new, "spec": spec}
-    warnings = tuple(f'unknown field "{path}"' for path in unknown)
-    errors = tuple(schema.faults(spec, old["spec"])) or check_jobset(changed, old=old)
-    return Admitted(changed, errors or refuse_unsupported(changed), warnings)
+    errors = schema.faults(changed, old) or check_jobset(changed, old=old) or refuse_unsupported(changed)
+    return Admitted(changed, errors, _warnings(new, unknown))
 
 
-def with_defaults(spec: Json) -> Json:
-    """The spec of a new JobSet with what JobSet's webhook fills in."""
-    filled: dict[str, Any] = dict(spec)
-    filled["successPolicy"] = spec.get("successPolicy") or {"operator": "All"}
-    filled["startupPolicy"] = spec.get("startupPolicy") or {"startupPolicyOrder": "AnyOrder"}
-    network = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
-    filled["network"] = network | (spec.get("network") or {})
-    filled["replicatedJobs"] = [_with_job_defaults(each) for each in spec.get("replicatedJobs") or []]
-    if (spec.get("failurePolicy") or {}).get("rules"):
-        rules = spec["failurePolicy"]["rules"]
-        named = [each | {"name": each.get("name") or f"failurePolicyRule{i}"} for i, each in enumerate(rules)]
-        filled["failurePolicy"] = {**spec["failurePolicy"], "rules": named}
-    if spec.get("volumeClaimPolicies"):
-        kept = {"retentionPolicy": {"whenDeleted": "Delete"}}
-        filled["volumeClaimPolicies"] = [kept | each for each in spec["volumeClaimPolicies"]]
-    return filled
+def _not_a_jobset(document: Any) -> FieldError | None:
+    """What keeps a document from being read as a JobSet at all."""
+    if not isinstance(document, Mapping) or (document.get("kind"), document.get("apiVersion")) != (
+        schema.KIND,
+        schema.API_VERSION,
+    ):
+        return FieldError("", f"must be a {schema.KIND} of {schema.API_VERSION}", NOT_SUPPORTED)
+    for field in ("metadata", "spec"):
+        if not isinstance(document.get(field), Mapping):
+            return FieldError(field, "must be a mapping", WRONG_TYPE)
+    if not document["metadata"].get("name"):
+        return FieldError("metadata.name", "must be given; names are not generated here", REQUIRED)
+    return None
 
 
-def _with_job_defaults(replicated_job: Json) -> Json:
-    job = dict(replicated_job["template"].get("spec") or {})
-    job["completionMode"] = job.get("completionMode") or "Indexed"
-    pod = dict(job.get("template") or {})
-    pod["spec"] = {**(pod.get("spec") or {})}
-    pod["spec"]["restartPolicy"] = pod["spec"].get("restartPolicy") or "OnFailure"
-    job["template"] = pod
-    return {**replicated_job, "template": {**replicated_job["template"], "spec": job}}
+def _warnings(document: Json, unknown: tuple[str, ...]) -> tuple[str, ...]:
+    around = tuple(sorted(field for field in document if field not in FIELDS))
+    return tuple(f'unknown field "{path}"' for path in (*around, *unknown))
 
 
 def _empty_dependency(spec: Json) -> Iterator[FieldError]:
     """An empty list on the first replicated Job is refused as a full one is."""
-    first = next(iter(spec.get("replicatedJobs") or []), {})
-    if first.get("dependsOn") == []:
+    if spec.get("replicatedJobs") and spec["replicatedJobs"][0].get("dependsOn") == []:
         yield FieldError("", "DependsOn can't be set for the first ReplicatedJob", "InternalError")

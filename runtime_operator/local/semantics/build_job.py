@@ -29,7 +29,10 @@ def build_job(state: State, replicated_job: Json, index: int) -> Json:
     manifest: Json = {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": job_name(state.name, replicated_job["name"], index), "namespace": state.namespace},
+        "metadata": {
+            "name": job_name(state.name, replicated_job["name"], index),
+            "namespace": state.namespace,
+        },
         "spec": complete_spec(spec),
     }
     for kind in ("labels", "annotations"):

@@ -8,9 +8,7 @@ from .labels import replicas_of
 from .model import Json, ReplicatedJobStatus
 
 
-def is_met(
-    replicated_job: Json, seen: Mapping[str, Json], counts: Mapping[str, ReplicatedJobStatus]
-) -> bool:
+def is_met(replicated_job: Json, seen: Mapping[str, Json], counts: Mapping[str, ReplicatedJobStatus]) -> bool:
     """Whether all dependencies are met; `seen` are the replicated Jobs up to this one."""
     return all(
         _reached(each["status"], replicas_of(seen[each["name"]]), counts[each["name"]])

@@ -141,9 +141,7 @@ def _counted(job: Job, look: Look, verdict: Verdict | None) -> list[Pod]:
     return tracked if everything else [pod for pod in done if pod not in waiting]
 
 
-def _count(
-    job: Job, look: Look, status: JobStatus, counted: list[Pod], verdict: Verdict | None
-) -> JobStatus:
+def _count(job: Job, look: Look, status: JobStatus, counted: list[Pod], verdict: Verdict | None) -> JobStatus:
     """The counts of the Job with the pods that are settled now."""
     ends_badly = verdict is not None and not verdict.success
     failures = [

@@ -15,7 +15,7 @@ FIRST_WAIT, LONGEST_WAIT = 10.0, 600.0
 
 def limit_is_passed(job: Job, pods: Sequence[Pod], *, failed: int) -> bool:
     """Whether the Job has had more failures than its backoffLimit allows."""
-    return failed > job.spec["backoffLimit"] or _restarts_pass_limit(job, pods)
+    return failed > int(job.spec["backoffLimit"]) or _restarts_pass_limit(job, pods)
 
 
 def _restarts_pass_limit(job: Job, pods: Sequence[Pod]) -> bool:
@@ -24,7 +24,7 @@ def _restarts_pass_limit(job: Job, pods: Sequence[Pod]) -> bool:
         return False
     running = [pod for pod in pods if pod.report.phase in (PENDING, RUNNING)]
     restarts = sum(count for pod in running for _, count in pod.report.restarts)
-    return restarts >= max(job.spec["backoffLimit"], 1)
+    return restarts >= max(int(job.spec["backoffLimit"]), 1)
 
 
 def finished_at(pod: Pod) -> float:

@@ -90,9 +90,7 @@ def _wanted(job: Job, look: Look) -> int:
     return min(parallelism, int(completions) - look.succeeded)
 
 
-def _creations(
-    job: Job, look: Look, missing: int, now: float
-) -> tuple[Sequence[CreatePod], float | None]:
+def _creations(job: Job, look: Look, missing: int, now: float) -> tuple[Sequence[CreatePod], float | None]:
     """The pods that may be made now, or when the next may be."""
     if per_index.is_per_index(job):
         return _creations_per_index(job, look, missing, now)

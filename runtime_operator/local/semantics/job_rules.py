@@ -52,12 +52,16 @@ def _indexed(spec: Json, path: str) -> Iterator[FieldError]:
         yield FieldError(f"{path}.completions", "must be set when completionMode is Indexed", REQUIRED)
         return
     if spec["parallelism"] > MOST_INDEXED:
-        yield FieldError(f"{path}.parallelism", f"must be at most {MOST_INDEXED} when completionMode is Indexed")
+        yield FieldError(
+            f"{path}.parallelism", f"must be at most {MOST_INDEXED} when completionMode is Indexed"
+        )
     most = spec.get("maxFailedIndexes")
     if most is not None and spec.get("backoffLimitPerIndex") is None:
         yield FieldError(f"{path}.backoffLimitPerIndex", "must be set with maxFailedIndexes", REQUIRED)
     if (most or 0) > completions:
-        yield FieldError(f"{path}.maxFailedIndexes", f"must be at most completions, {completions}, got {most}")
+        yield FieldError(
+            f"{path}.maxFailedIndexes", f"must be at most completions, {completions}, got {most}"
+        )
     policy = spec.get("successPolicy")
     if policy is None:
         return
@@ -138,7 +142,9 @@ def _pod(spec: Json, path: str) -> Iterator[FieldError]:
                 yield FieldError(f"{path}.{kind}[{index}].image", "must be given", REQUIRED)
     names = [each["name"] for each in _containers(spec)]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield FieldError(f"{path}.containers", f"must have different names, {name!r} is given twice", FORBIDDEN)
+        yield FieldError(
+            f"{path}.containers", f"must have different names, {name!r} is given twice", FORBIDDEN
+        )
 
 
 def _containers(spec: Json) -> list[Any]:

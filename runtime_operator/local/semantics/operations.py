@@ -22,7 +22,7 @@ def report(state: State, uid: str, news: PodReport) -> State:
 
 
 def replace_jobset(state: State, jobset: Json) -> State:
-    """The JobSet reads so now, after admission: suspended, resumed, with a ttl …"""
+    """The JobSet reads so now, after admission: suspended, resumed, or with a ttl."""
     return replace(state, jobset=jobset)
 
 

@@ -19,9 +19,7 @@ from .owned import Owned
 def restart(draft: Draft, cause: str, message: str, *, action: str, counts: bool) -> None:
     """Begin the next attempt; Jobs with a lower attempt are then previous ones."""
     status = draft.status
-    draft.change(
-        restarts=status.restarts + 1, restarts_towards_max=status.restarts_towards_max + int(counts)
-    )
+    draft.change(restarts=status.restarts + 1, restarts_towards_max=status.restarts_towards_max + int(counts))
     draft.set("RestartingJobSet", "True", cause, message, warning=True)
     draft.tell(f"{action}FailurePolicyAction", message, warning=True)
 

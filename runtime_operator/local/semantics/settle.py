@@ -31,21 +31,21 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Run this pod and report how it fares."""
+    """Run the pod and report how it fares."""
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Stop this pod, with its grace period, and report its end."""
+    """Stop the pod, with its grace period, and report its end; at once if it never ran."""
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """This pod is gone; what was only its own can be thrown away."""
+    """Forget this pod, which is gone, and throw away what was only its own."""
 
     pod: Pod
 
