@@ -1,6 +1,6 @@
 """Make runtime_operator/api/kube_schema.json: the schemas of JobSet and pods, out of the real JobSet CRD.
 
-    python manifests/crds/make_kube_schema.py [JOBSET_CRD.yaml]
+    python manifests/crds/make_kube_schema.py [JOBSET_CRD.yaml [OUT.json]]
 
 Without a file the CRD is taken from the Go module of JobSet (needs Go and its module proxy). Descriptions
 are dropped: they are nine tenths of the CRD, and `kubectl explain jobset.spec` has them. Run it when JOBSET
@@ -25,8 +25,9 @@ DATA = Path(__file__).resolve().parents[2] / "runtime_operator" / "api" / "kube_
 def main() -> None:
     """Write the data file from the CRD that is named, or from the Go module."""
     source = Path(sys.argv[1]) if len(sys.argv) > 1 else download() / CRD
-    DATA.write_text(render(yaml.safe_load(source.read_text(encoding="utf-8"))), encoding="utf-8")
-    print(f"{DATA} written from {source}")
+    target = Path(sys.argv[2]) if len(sys.argv) > 2 else DATA
+    target.write_text(render(yaml.safe_load(source.read_text(encoding="utf-8"))), encoding="utf-8")
+    print(f"{target} written from {source}")
 
 
 def download() -> Path:
