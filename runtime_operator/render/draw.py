@@ -28,7 +28,7 @@ def plain(text: str, style: str) -> str:
 def draw(story: Explanation, *, width: int = 100, paint: Paint = plain) -> str:
     """Draw an explanation as lines of text."""
     lines = [
-        *_head(story, paint),
+        *_head(story, width, paint),
         "",
         *_order(story, paint),
         *_section("Where the numbers come from", _reasons(story, width), paint),
@@ -40,9 +40,9 @@ def draw(story: Explanation, *, width: int = 100, paint: Paint = plain) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _head(story: Explanation, paint: Paint) -> Iterator[str]:
+def _head(story: Explanation, width: int, paint: Paint) -> Iterator[str]:
     yield f"{paint(f'TrainJob {story.job}', 'title')} in namespace {story.namespace}, from {story.runtime}"
-    yield f"becomes {', '.join(story.objects)}"
+    yield from _hanging("becomes ", ", ".join(story.objects), width)
     if story.suspended:
         yield paint("It is suspended: nothing runs until spec.suspend is false.", "warning")
 
