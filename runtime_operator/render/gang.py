@@ -76,10 +76,9 @@ def pod_group(info: Info, version: str, **spec: object) -> Object:
 def _members(info: Info) -> list[Pods]:
     policy = info.runtime.spec.mlPolicy
     is_mpi = policy is not None and policy.mpi is not None
-    lead = (info.pod_set(NODE) if is_mpi else None) or info.trainer
-    if lead is None:
-        return []
-    return [pods for pods in info.pods if pods.wave == lead.wave and not is_initializer(pods)]
+    working = [pods for pods in info.pods if not is_initializer(pods)]
+    lead = (info.pod_set(NODE) if is_mpi else None) or info.trainer or next(iter(working), None)
+    return [pods for pods in working if lead is not None and pods.wave == lead.wave]
 
 
 def _minimum(info: Info, members: Sequence[Pods]) -> tuple[int, dict[str, str]]:

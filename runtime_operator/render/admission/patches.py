@@ -17,7 +17,6 @@ from ..framework import Proposal
 from ..overlay import Object
 from ..pods import pod_spec
 from ..prepared import prepare
-from ..registry import installed
 from ..render import managed_by_kueue
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def check(proposal: Proposal) -> Iterator[FieldError]:
 def _known_jobs(proposal: Proposal) -> dict[str, Object]:
     """List the pods of the runtime by job, with what its plug-ins add to a template that says too little."""
     counts = managed_by_kueue(proposal.job)
-    spec = prepare(proposal.runtime, installed(), upstream=False, counts=counts).spec
+    spec = prepare(proposal.runtime, upstream=False, counts=counts).spec
     return {job["name"]: pod_spec(job) for job in spec.get("replicatedJobs") or ()}
 
 
