@@ -49,8 +49,8 @@ class Isolation(Enum):
         if self.own_view:
             return ()
         return (
-            "mount paths, host names and ports are rewritten in env, commands, arguments and generated files; those "
-            "in a program's own code are not",
+            "mount paths, host names and ports are rewritten in env, commands, arguments and "
+            "generated files; what a program has in its own code is not",
             "read-only mounts can be written to",
             "gethostname returns this machine's name; HOSTNAME is set",
         )
@@ -61,13 +61,13 @@ def detect() -> Isolation:
     """Return the best way that works on this machine."""
     if sys.platform == "linux":
         for way in (Isolation.NAMESPACES, Isolation.USER_NAMESPACES):
-            if _works(way):
+            if works(way):
                 return way
     return Isolation.REWRITING
 
 
-def _works(way: Isolation) -> bool:
-    """Run a command that ends at once, with a mount at a path that is not there."""
+def works(way: Isolation) -> bool:
+    """Tell whether a command runs this way, with a mount at a path that is not there."""
     with TemporaryDirectory() as folder:
         attempt = Attempt(Path(folder) / "0")
         attempt.make(wait=None)

@@ -26,7 +26,7 @@ class Place:
     resolv_conf: str = ""
     """text for /etc/resolv.conf, where the pod has a view of its own; empty for the machine's"""
     gpus: tuple[str, ...] | None = None
-    """devices for CUDA_VISIBLE_DEVICES, handed to the containers in order as they ask; None leaves all visible"""
+    """devices for CUDA_VISIBLE_DEVICES, handed to the containers as they ask; None leaves all visible"""
     env: Mapping[str, str] = field(default_factory=dict)
     """variables that every container gets unless it sets them itself"""
 

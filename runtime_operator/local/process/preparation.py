@@ -44,7 +44,11 @@ async def prepare(container: Container, attempt: Attempt, bench: Bench) -> dict[
     return launch_config(
         attempt,
         argv=argv,
-        env={**rules.env(env), MARK: bench.container_id(container.name, attempt.number)},
+        env={
+            **rules.env(env),
+            "HOSTNAME": env["HOSTNAME"],
+            MARK: bench.container_id(container.name, attempt.number),
+        },
         cwd=rules.text(str(container.spec.get("workingDir") or "")) or _home(bench),
         way=bench.settings.isolation,
         mounts=[(str(mount.source), mount.target, mount.read_only) for mount in mounts],

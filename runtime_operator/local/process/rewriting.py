@@ -4,8 +4,8 @@ Three rules, applied to env values, commands, arguments, working directories and
 
 1. A mount path becomes the folder of its volume where it stands as a path of its own or as the head of one:
    `/data`, `/data/x`, `--out=/data`, never `/database` or `/my/data`. The longest path wins.
-2. A host name of the job becomes its address where it stands as a word: `rank-0.job:29500`, never
-   `xrank-0.job`.
+2. A host name of the job becomes its address where it stands as a word: `rank-0.job:29500`, `tcp://rank-0.job`,
+   never `xrank-0.job`, nor `/runs/rank-0.job`, which is a path. HOSTNAME keeps the name.
 3. A port becomes a free one where it is known to be a port: after a host name of the job and a colon, as the
    whole value of a variable whose name ends in PORT, and as the value of an option whose name ends in `port`
    (or of `-p`). Any other number stays.
@@ -47,7 +47,9 @@ class Rules:
     def _name_pattern(self) -> re.Pattern[str]:
         if not self.names:
             return _NOTHING
-        return re.compile(rf"(?<![\w.-])({_one_of(list(self.names))})(?!\.?[\w-])(?::(\d+)(?!\d))?")
+        return re.compile(
+            rf"(?<![\w.-])(?<!(?<!/)/)({_one_of(list(self.names))})(?!\.?[\w-])(?::(\d+)(?!\d))?"
+        )
 
     def port(self, text: str) -> str:
         """Return the free port for a port, or the text as it is."""

@@ -14,8 +14,9 @@ from .fields import is_known_field
 from .pod import Container, Object, containers
 
 _DONE = frozenset(
-    "containers initContainers volumes restartPolicy terminationGracePeriodSeconds activeDeadlineSeconds hostname "
-    "subdomain hostAliases nodeName serviceAccountName serviceAccount automountServiceAccountToken".split()
+    "containers initContainers volumes restartPolicy terminationGracePeriodSeconds activeDeadlineSeconds "
+    "hostname subdomain hostAliases nodeName serviceAccountName serviceAccount "
+    "automountServiceAccountToken".split()
 )
 _LEFT_OUT = frozenset(
     "nodeSelector affinity tolerations schedulerName priorityClassName priority preemptionPolicy "
@@ -25,7 +26,8 @@ _LEFT_OUT = frozenset(
 )
 _CONTAINER_DONE = frozenset(
     "name image command args workingDir ports envFrom env resources volumeMounts livenessProbe "
-    "readinessProbe startupProbe lifecycle terminationMessagePath terminationMessagePolicy restartPolicy".split()
+    "readinessProbe startupProbe lifecycle terminationMessagePath terminationMessagePolicy "
+    "restartPolicy".split()
 )
 _CONTAINER_LEFT_OUT = frozenset(("imagePullPolicy", "securityContext", "resizePolicy"))
 _VOLUMES = frozenset("emptyDir hostPath persistentVolumeClaim configMap secret downwardAPI projected".split())

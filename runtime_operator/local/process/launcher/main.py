@@ -1,8 +1,8 @@
 """Starts one container, copies its logs and records its end.
 
 What to do comes on standard input as one marshalled dictionary. Descriptor 3 is the lock that says, as long
-as somebody holds it, that the container lives; descriptor 4 is closed when the record says whether it started.
-SIGTERM is passed on to the container; SIGUSR1 kills it and all that is left of it.
+as somebody holds it, that the container lives. Descriptor 4 is closed when the record says whether it
+started. SIGTERM is passed on to the container; SIGUSR1 kills it and all that is left of it.
 """
 
 from __future__ import annotations
