@@ -57,9 +57,9 @@ def wants_pod_group(info: Info) -> bool:
     """Decide whether the job has a PodGroup now.
 
     A suspended job has none: Volcano would hold back room for pods that nobody creates. Upstream makes it
-    at once.
+    at once. A gang of nobody needs none.
     """
-    return info.upstream or not info.job.spec.suspend
+    return info.upstream or (not info.job.spec.suspend and info.gang is not None and info.gang.min_member > 0)
 
 
 def pod_group(info: Info, version: str, **spec: object) -> Object:

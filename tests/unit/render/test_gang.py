@@ -223,6 +223,10 @@ def test_a_suspended_job_holds_no_room(group: str) -> None:
     assert ours.gang is not None
 
 
+def test_a_gang_of_nobody_has_no_group() -> None:
+    assert rendered(*INITIALIZERS, trainer=None).find("PodGroup") is None
+
+
 def test_two_schedulers_cannot_place_one_job() -> None:
     both = {"coscheduling": {}, "volcano": {}}
     with pytest.raises(SpecError, match="sets both coscheduling and volcano") as raised:
