@@ -1,6 +1,7 @@
 """A plan, retold."""
 
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,14 +60,14 @@ def hosts(name, count):
 
 
 def plan(*objects, sets, gang=None, decisions=(), warnings=()):
-    return Plan(
-        tuple(objects),
+    told = SimpleNamespace(
         gang=gang,
-        warnings=tuple(warnings),
-        decisions=tuple(decisions),
+        warnings=warnings,
+        decisions=decisions,
         pod_sets=lambda: tuple(sets),
         endpoints=lambda: {each.name: hosts(each.name, each.count) for each in sets},
     )
+    return Plan(tuple(objects), told)
 
 
 TWO_WAVES = plan(
