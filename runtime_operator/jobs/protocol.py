@@ -1,0 +1,96 @@
+"""What can be done with a job, whoever runs it: one machine or a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+Document = Mapping[str, Any]
+Phase = Literal["Pending", "Running", "Suspended", "Complete", "Failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it is now."""
+
+    name: str
+    namespace: str
+    phase: Phase
+    train_job: Document
+    """with its status"""
+    reason: str = ""
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has ended, well or badly."""
+        return self.phase in ("Complete", "Failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that a container printed."""
+
+    pod: str
+    container: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a job."""
+
+    time: float
+    object: str
+    reason: str
+    message: str
+    warning: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a trainer has said of its progress."""
+
+    percent: int | None
+    seconds_left: int | None
+    metrics: Mapping[str, str]
+
+
+News = Line | Event | Progress
+OnLine = Callable[[str], None]
+
+
+class Jobs(Protocol):
+    """The jobs of one namespace."""
+
+    def create(self, documents: Document | Sequence[Document]) -> str:
+        """Make the job of a TrainJob document, with those it needs; one that is there is adopted or replaced."""
+
+    def adopt_or_create(self, documents: Document | Sequence[Document], *, owner: str = "", retries: int = 0) -> str:
+        """As `create`, for an owner that may ask again: a failed job is replaced `retries` times."""
+
+    def get(self, name: str) -> Job:
+        """How a job is now."""
+
+    def list(self) -> Sequence[Job]:
+        """All jobs of the namespace."""
+
+    def follow(self, name: str, *, everybody: bool = False) -> Iterator[News]:
+        """What happens to a job until it ends: lines of the first node (or of all), events, progress."""
+
+    def logs(self, name: str, *, pod: str = "", container: str = "", tail: int | None = None) -> Iterator[Line]:
+        """What the containers of a job have printed."""
+
+    def events(self, name: str) -> Sequence[Event]:
+        """What has happened to a job."""
+
+    def cancel(self, name: str) -> None:
+        """End a job; its logs and its status stay."""
+
+    def delete(self, name: str) -> None:
+        """End a job and remove all that is left of it."""
+
+    def wait(self, name: str, *, on_line: OnLine | None = None, timeout: float | None = None) -> Job:
+        """Wait for a job to end; JobFailed says what died, where and why."""

@@ -1,0 +1,9 @@
+"""The process of a runner: `python -m kfp_trainer.runtime_operator.local FOLDER`."""
+
+from __future__ import annotations
+
+import sys
+
+from .running import main
+
+main(sys.argv[1])

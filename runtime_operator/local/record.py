@@ -1,0 +1,119 @@
+"""What is written down of a job when it is made, and never changed afterwards.
+
+Addresses, ports and the place where progress is posted are part of it: they stay the same when another
+runner takes the job up, since programs that run have them in their environment.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .folder import JobFolder, all_folders, locked
+from .names import addresses, all_names
+from .ports import any_free_port, choose_ports, named_ports
+from .semantics import create, to_json
+from .status import is_finished, rfc3339
+from .submission import Json, Submission, pod_templates
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """The contents of job.json."""
+
+    train_job: Json
+    jobset: Json
+    objects: tuple[Json, ...]
+    digest: str
+    owner: str
+    """who asked for the job: a pipeline's task, or empty"""
+    created: float
+    addresses: Mapping[str, str]
+    """by short host name"""
+    ports: Mapping[int, int]
+    progress_port: int
+    token: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def hosts(self) -> dict[str, str]:
+        """The address by every name under which a pod of the job is found."""
+        return all_names(self.jobset, self.addresses)
+
+    def document(self) -> Json:
+        """The form kept on disk."""
+        return asdict(self)
+
+    @staticmethod
+    def of(document: Mapping[str, Any]) -> JobRecord:
+        """Read the form kept on disk."""
+        return JobRecord(
+            **{
+                **document,
+                "ports": {int(port): mine for port, mine in document["ports"].items()},
+                "objects": tuple(document["objects"]),
+                "warnings": tuple(document["warnings"]),
+            }
+        )
+
+
+def read_record(folder: JobFolder) -> JobRecord:
+    """Read what was written down of a job that exists."""
+    document = folder.read("job")
+    assert document is not None, f"{folder.path} holds no job"
+    return JobRecord.of(document)
+
+
+def make_job(jobs: Path, submission: Submission, *, owner: str, now: float) -> JobFolder:
+    """Write a new job down, with the addresses and ports it gets; nothing of it runs yet."""
+    metadata = submission.train_job["metadata"]
+    folder = JobFolder(jobs / metadata["namespace"] / metadata["name"])
+    with locked(jobs / ".lock"):
+        record = _record(submission, _taken_ports(all_folders(jobs)), owner=owner, now=now)
+        folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.write("state", to_json(create(record.jobset)))
+        folder.write("job", record.document())
+    return folder
+
+
+def _record(submission: Submission, taken: set[int], *, owner: str, now: float) -> JobRecord:
+    born = {"uid": str(uuid.uuid4()), "creationTimestamp": rfc3339(now)}
+    train_job = {**submission.train_job, "metadata": {**submission.train_job["metadata"], **born}}
+    jobset_born = {"uid": str(uuid.uuid4()), "creationTimestamp": rfc3339(now)}
+    jobset = {**submission.jobset, "metadata": {**submission.jobset["metadata"], **jobset_born}}
+    short = addresses(jobset)
+    texts = [json.dumps(each.get("data") or {}) for each in submission.objects if each["kind"] == "ConfigMap"]
+    templates = [template for _, template in pod_templates(jobset)]
+    wanted = named_ports(templates, texts, all_names(jobset, short))
+    ports = choose_ports(wanted, taken)
+    progress = any_free_port()
+    while progress in taken or progress in ports.values():
+        progress = any_free_port()
+    return JobRecord(
+        train_job,
+        jobset,
+        submission.objects,
+        submission.digest,
+        owner,
+        now,
+        short,
+        ports,
+        progress,
+        secrets.token_urlsafe(32),
+        submission.warnings,
+    )
+
+
+def _taken_ports(folders: Iterable[JobFolder]) -> set[int]:
+    """The ports that jobs which have not ended have."""
+    taken: set[int] = set()
+    for folder in folders:
+        if not is_finished(folder.read("status") or {}):
+            record = read_record(folder)
+            taken |= {*record.ports.values(), record.progress_port}
+    return taken

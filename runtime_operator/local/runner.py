@@ -1,0 +1,172 @@
+"""Runs one job: tells the rules how its pods fare, does what they decide, and writes everything down first.
+
+The state is on disk before anything is done that follows from it. So a runner that is killed loses nothing:
+the next one reads the state, takes over the pods that live, starts those that should run and do not, stops
+those that should not, and goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .causes import deaths
+from .folder import Json, JobFolder
+from .pods import Pods
+from .record import JobRecord
+from .reporting import ENDED, report_of
+from .semantics import (
+    Command,
+    Event,
+    PodReport,
+    Remove,
+    Start,
+    State,
+    Stop,
+    commands_between,
+    delete_jobset,
+    from_json,
+    report,
+    settle,
+    to_json,
+)
+from .status import CANCELLED, DEADLINE, FAILED, deadline, finish, is_finished, observe
+
+_SPARE = 0.02
+"""seconds in which news gather before they are looked at together"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person wants of a job that runs."""
+
+    cancel: bool = False
+    grace: float | None = None
+
+
+class Runner:
+    """The one that runs a job; there is never a second one."""
+
+    def __init__(self, folder: JobFolder, record: JobRecord, *, jobs: Path, clock: Callable[[], float] = time.time) -> None:
+        self._folder, self._record, self._clock = folder, record, clock
+        self._news = asyncio.Event()
+        self._pods = Pods(folder, record, jobs, changed=self._news.set, tell=self._tell_pod)
+        document = folder.read("state")
+        assert document is not None
+        self._state: State = from_json(document)
+        self._status: Json = folder.read("status") or {}
+
+    async def run(self) -> None:
+        """Run the job until nothing is left to do."""
+        self._pods.take_up(self._state)
+        while True:
+            self._heed_wishes()
+            wait = self._pass()
+            if self._is_over():
+                self._folder.write("over", {"time": self._clock()})
+                return
+            await self._sleep(wait)
+
+    def wake(self) -> None:
+        """Look again: a person wants something, or a trainer has posted its progress."""
+        self._news.set()
+
+    def set_progress(self, trainer_status: Json) -> None:
+        """Keep what a trainer says of its progress."""
+        self._status = {**self._status, "trainerStatus": trainer_status}
+        self._folder.write("status", self._status)
+
+    def _pass(self) -> float | None:
+        """Take in the news, let the rules decide, write it down, do it; return when to look again."""
+        now = self._clock()
+        before = self._state
+        state = self._with_reports(before, now)
+        due = deadline(self._record.train_job, self._status, self._record.created)
+        if due is not None and due <= now and not state.status.ended:
+            state = self._give_up(state, DEADLINE, "TrainJob exceeded its active deadline", now)
+        settled = settle(state, now)
+        for event in settled.events:
+            self._tell(event, now)
+        self._keep(settled.state, now)
+        for command in commands_between(before, settled.state):
+            self._do(command)
+        times = [each for each in (settled.look_again, due) if each is not None]
+        return max(min(times) - now, 0.0) if times else None
+
+    def _with_reports(self, state: State, now: float) -> State:
+        for pod in state.pods:
+            if pod.ended:
+                continue
+            news = self._pods.status(pod)
+            if news is None:
+                if pod.terminating:  # it was told to stop before it was ever started
+                    state = report(state, pod.uid, PodReport("Failed", finished=now))
+                continue
+            over = self._pods.is_over(pod)
+            fresh = report_of(news if over or news.get("phase") not in ENDED else {**news, "phase": "Running"}, now=now)
+            if fresh != pod.report:
+                state = report(state, pod.uid, fresh)
+        return state
+
+    def _give_up(self, state: State, reason: str, message: str, now: float) -> State:
+        """End a job for a reason of its own: the JobSet goes, and the status says why."""
+        self._status = finish(self._status, FAILED, reason=reason, message=message, now=now)
+        self._tell(Event("TrainJob", self._folder.name, reason, message, warning=True), now)
+        return delete_jobset(state, now)
+
+    def _keep(self, state: State, now: float) -> None:
+        """Write down the state, and the status that follows from it."""
+        if state != self._state:
+            self._folder.write("state", to_json(state))
+            self._state = state
+        found = deaths(self._pods.statuses()) if state.status.ended and not is_finished(self._status) else []
+        fresh = observe(self._status, state, cause=str(found[0]) if found else "", now=now)
+        if fresh != self._status or not (self._folder.path / "status.json").exists():
+            self._status = fresh
+            self._folder.write("status", fresh)
+
+    def _do(self, command: Command) -> None:
+        match command:
+            case Start(pod):
+                self._pods.start(pod)
+            case Stop(pod):
+                self._pods.stop(pod)
+            case Remove(pod):
+                self._pods.remove(pod)
+
+    def _heed_wishes(self) -> None:
+        wish = self._folder.read("wish")
+        if wish and wish.get("cancel") and not is_finished(self._status):
+            now = self._clock()
+            self._state = self._give_up(self._state, CANCELLED, "cancelled by a person", now)
+            self._pods.stop_all(wish.get("grace"))
+
+    def _is_over(self) -> bool:
+        resting = self._state.suspended or self._state.gone or self._state.status.ended is not None
+        return resting and not self._pods.are_alive
+
+    async def _sleep(self, seconds: float | None) -> None:
+        """Wait for news, or until it is time to look again."""
+        try:
+            await asyncio.wait_for(self._news.wait(), seconds)
+            await asyncio.sleep(_SPARE)
+        except TimeoutError:
+            pass
+        self._news.clear()
+
+    def _tell(self, event: Event, now: float) -> None:
+        self._folder.append_event(
+            {
+                "time": now,
+                "object": f"{event.kind}/{event.name}",
+                "reason": event.reason,
+                "message": event.message,
+                "type": "Warning" if event.warning else "Normal",
+            }
+        )
+
+    def _tell_pod(self, name: str, reason: str, message: str, warning: bool) -> None:
+        self._tell(Event("Pod", name, reason, message, warning), self._clock())

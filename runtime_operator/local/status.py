@@ -1,0 +1,122 @@
+"""The status of a TrainJob, read off the state of its JobSet, as the operator writes it.
+
+Conditions are `Suspended`, `Complete`, `Failed` and no other; terminal is terminal. A job that failed says in
+its message who died of what, since that is what a person asks first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from .semantics.model import State, true_condition
+
+Json = dict[str, Any]
+
+COMPLETE, FAILED, SUSPENDED = "Complete", "Failed", "Suspended"
+CANCELLED = "Cancelled"
+DEADLINE = "DeadlineExceeded"
+_COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
+
+
+def observe(before: Json, state: State, *, cause: str, now: float) -> Json:
+    """The status after the last one, from the state of the JobSet; `cause` says what died, if something did."""
+    status = _with_suspended(before, state, now)
+    status["jobsStatus"] = [
+        {"name": each.name, **{count: getattr(each, count) for count in _COUNTS}}
+        for each in state.status.replicated_jobs
+    ]
+    if "startTime" not in status and _all_run(state):
+        status["startTime"] = rfc3339(now)
+    end = state.status.ended
+    if end is None or is_finished(status):
+        return status
+    kind = COMPLETE if end.type == "Completed" else FAILED
+    message = f"{end.message}: {cause}" if cause and kind == FAILED else end.message
+    return finish(status, kind, reason=end.reason, message=message, now=end.since)
+
+
+def finish(status: Json, kind: str, *, reason: str, message: str, now: float) -> Json:
+    """The status of a job that has ended."""
+    fresh = put(status, kind, holds=True, reason=reason, message=message, now=now)
+    return {**fresh, "completionTime": rfc3339(now)}
+
+
+def put(status: Json, kind: str, *, holds: bool, reason: str, message: str, now: float) -> Json:
+    """The status with a condition; its time is new only if it turns."""
+    value = "True" if holds else "False"
+    conditions = list(status.get("conditions") or ())
+    old = find(status, kind)
+    since = old["lastTransitionTime"] if old and old["status"] == value else rfc3339(now)
+    new = {"type": kind, "status": value, "reason": reason, "message": message, "lastTransitionTime": since}
+    if old is None:
+        conditions.append(new)
+    else:
+        conditions[conditions.index(old)] = new
+    return {**status, "conditions": conditions}
+
+
+def find(status: Mapping[str, Any], kind: str) -> Json | None:
+    """The condition of a type, if there is one."""
+    return next((each for each in status.get("conditions") or () if each["type"] == kind), None)
+
+
+def holds(status: Mapping[str, Any], kind: str) -> bool:
+    """Whether a condition is true."""
+    found = find(status, kind)
+    return found is not None and found["status"] == "True"
+
+
+def is_finished(status: Mapping[str, Any]) -> bool:
+    """Whether the job has ended, well or badly."""
+    return holds(status, COMPLETE) or holds(status, FAILED)
+
+
+def rfc3339(moment: float) -> str:
+    """Write a moment as the API does: UTC, whole seconds."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def deadline(train_job: Mapping[str, Any], status: Mapping[str, Any], created: float) -> float | None:
+    """When the job's time is over; counted from its creation, or from the last time it was resumed."""
+    seconds = train_job["spec"].get("activeDeadlineSeconds")
+    if seconds is None or is_finished(status) or holds(status, SUSPENDED):
+        return None
+    resumed = find(status, SUSPENDED)
+    since = created if resumed is None else datetime.fromisoformat(resumed["lastTransitionTime"]).timestamp()
+    return since + float(seconds)
+
+
+def _with_suspended(status: Json, state: State, now: float) -> Json:
+    if state.suspended:
+        text = "TrainJob is suspended"
+        return put(status, SUSPENDED, holds=True, reason="Suspended", message=text, now=now)
+    if holds(status, SUSPENDED):
+        return put(
+            status, SUSPENDED, holds=False, reason="Resumed", message="TrainJob is resumed", now=now
+        )
+    return dict(status)
+
+
+def _all_run(state: State) -> bool:
+    """Whether each replicated Job has all its pods running, or has had them and is done."""
+    wanted = {each["name"]: int(each.get("replicas", 1)) for each in state.replicated_jobs}
+    counts = {each.name: each for each in state.status.replicated_jobs}
+    return bool(counts) and all(
+        name in counts and counts[name].ready + counts[name].succeeded >= replicas
+        for name, replicas in wanted.items()
+    )
+
+
+def jobset_status(state: State) -> Json:
+    """The JobSet's own status, for a person who looks closer."""
+    return {
+        "restarts": state.status.restarts,
+        "conditions": [
+            {"type": each.type, "status": each.status, "reason": each.reason, "message": each.message}
+            for each in state.status.conditions
+        ],
+        "terminalState": state.status.terminal_state,
+        "failed": true_condition(state.status.conditions, "Failed") is not None,
+    }

@@ -1,0 +1,135 @@
+"""From documents to a job that can run here: rendered as the operator would, admitted, and nothing left open.
+
+Everything for which a job cannot run on this machine is named now, before anything of it starts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from ..errors import FieldError, SpecError
+from ..render.dry_run import Outcome, dry_run
+from ..render.facts import Facts
+from ..render.plan import Plan
+from .keys import DrawnKeys
+from .process.references import Reference, references
+from .process.unsupported import refuse_unsupported
+from .semantics import admit
+
+Json = dict[str, Any]
+Document = Mapping[str, Any]
+
+CARRIED = ("ConfigMap", "Secret")
+"""objects that pods read"""
+NOT_NEEDED = {
+    "PodGroup": "one machine starts all pods at once, so there is nothing to place together",
+    "JobSet": "",
+}
+UNSUPPORTED = "FieldValueNotSupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A job that is ready to run."""
+
+    train_job: Json
+    jobset: Json
+    """admitted, with its defaults"""
+    objects: tuple[Json, ...]
+    """what its pods may refer to"""
+    plan: Plan
+    digest: str
+    """of what was asked for; equal jobs have equal ones"""
+    warnings: tuple[str, ...] = ()
+
+
+def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Submission:
+    """Prepare the one TrainJob of some documents; SpecError names everything that is wrong with it."""
+    documents = list(documents)
+    outcome = _only_job(documents, shipped)
+    plan = outcome.plan
+    assert plan is not None
+    train_job = _plain(outcome.review.stored)
+    admitted = admit(_plain(plan.find("JobSet") or {}))
+    objects = tuple(_plain(each) for each in (*plan.objects, *documents) if each["kind"] in CARRIED)
+    errors = [*admitted.errors, *_foreign(plan), *_pods(admitted.jobset), *_missing(admitted.jobset, objects)]
+    if errors:
+        raise SpecError([_of(f"TrainJob/{train_job['metadata']['name']}", each) for each in errors])
+    return Submission(
+        train_job,
+        admitted.jobset,
+        objects,
+        plan,
+        digest_of(train_job),
+        (*outcome.warnings, *admitted.warnings, *_left_out(plan)),
+    )
+
+
+def digest_of(train_job: Document) -> str:
+    """A digest of what a TrainJob asks for."""
+    return sha256(json.dumps(train_job["spec"], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _only_job(documents: Sequence[Document], shipped: Sequence[Document]) -> Outcome:
+    run = dry_run(documents, shipped=shipped, facts=Facts(keys=DrawnKeys()))
+    if len(run.jobs) != 1:
+        raise SpecError(f"needs one TrainJob, got {len(run.jobs)}; give one at a time")
+    errors = [error for each in (*run.runtimes, *run.jobs) for error in each.errors]
+    if errors:
+        raise SpecError(list(dict.fromkeys(errors)), warnings=run.jobs[0].warnings)
+    return run.jobs[0]
+
+
+def _plain(document: Document) -> Json:
+    """The document as JSON has it, shared with nobody."""
+    plain: Json = json.loads(json.dumps(document))
+    return plain
+
+
+def _foreign(plan: Plan) -> Iterator[FieldError]:
+    for each in plan.objects:
+        if each["kind"] not in CARRIED and each["kind"] not in NOT_NEEDED:
+            name = f"{each['kind']}/{each['metadata']['name']}"
+            yield FieldError(name, "not done on one machine; run this job on a cluster", UNSUPPORTED)
+
+
+def _left_out(plan: Plan) -> Iterator[str]:
+    for each in plan.objects:
+        if why := NOT_NEEDED.get(each["kind"]):
+            yield f"{each['kind']}/{each['metadata']['name']}: left out here: {why}"
+
+
+def pod_templates(jobset: Document) -> Iterator[tuple[str, Json]]:
+    """The pod templates of a JobSet, each with its path."""
+    for index, replicated_job in enumerate(jobset["spec"].get("replicatedJobs") or ()):
+        yield (
+            f"spec.replicatedJobs[{index}].template.spec.template",
+            replicated_job["template"]["spec"]["template"],
+        )
+
+
+def _pods(jobset: Document) -> Iterator[FieldError]:
+    for path, template in pod_templates(jobset):
+        for error in refuse_unsupported(template):
+            yield replace(error, field=f"{path}.{error.field}")
+
+
+def _missing(jobset: Document, objects: Iterable[Document]) -> Iterator[FieldError]:
+    """What pods name and nobody has given: they would wait for it for ever."""
+    there = {(each["kind"], each["metadata"]["name"]) for each in objects}
+    for path, template in pod_templates(jobset):
+        for each in references(template):
+            if each.kind in CARRIED and not each.optional and (each.kind, each.name) not in there:
+                yield FieldError(f"{path}.{each.path}", _not_found(each), "FieldValueNotFound")
+
+
+def _not_found(reference: Reference) -> str:
+    return f'{reference.kind} "{reference.name}" is not found; add it to the file of the job'
+
+
+def _of(name: str, error: FieldError) -> FieldError:
+    return replace(error, object=error.object or name)
