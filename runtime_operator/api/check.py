@@ -15,7 +15,7 @@ from ..errors import FieldError
 from .conform import conform, json_type
 from .duplicates import duplicates
 from .invariants import invariants
-from .metadata import metadata_errors
+from .metadata import metadata_errors, metadata_shape
 from .modernise import modernise
 from .names import (
     API_VERSION,
@@ -57,7 +57,7 @@ def check(document: Any, *, old: Mapping[str, Any] | None = None, compat: Compat
     node = kind_node(MODELS[document["kind"]], compat=compat)
     stored, unknown = store(node, document)
     before = None if old is None else store(node, old)[0]
-    errors: Errors = list(conform(node, stored, before))
+    errors: Errors = [*metadata_shape(stored), *conform(node, stored, before)]
     if before is None or not any(duplicates(node, before)):
         errors += duplicates(node, stored)
     if not compat:

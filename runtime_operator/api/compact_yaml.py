@@ -22,34 +22,43 @@ WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 
 def dump(value: Mapping[str, Any]) -> str:
     """Return a mapping as YAML."""
-    return "".join(f"{line}\n" for line in _block(value, ""))
+    return "".join(f"{line}\n" for line in _block(value, "", {}))
 
 
-def _block(value: Any, indent: str) -> Iterator[str]:
+def _block(value: Any, indent: str, known: dict[int, str]) -> Iterator[str]:
     for start, child in _entries(value):
-        line = f"{indent}{start}{_flow(child)}"
-        if not isinstance(child, Mapping | list) or not child or len(line) - len(indent) <= WIDTH:
-            yield line
+        line = f"{start}{_flow(child, known)}"
+        if not isinstance(child, Mapping | list) or not child or len(line) <= WIDTH:
+            yield f"{indent}{line}"
         elif start == "- ":
-            first, *rest = _block(child, f"{indent}  ")
+            first, *rest = _block(child, f"{indent}  ", known)
             yield from (f"{indent}- {first.lstrip()}", *rest)
         else:
             yield f"{indent}{start.rstrip()}"
-            yield from _block(child, indent if isinstance(child, list) else f"{indent} ")
+            yield from _block(child, indent if isinstance(child, list) else f"{indent} ", known)
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
-        yield from ((f"{_flow(key)}: ", value[key]) for key in sorted(value))
+        yield from ((f"{_scalar(key)}: ", value[key]) for key in sorted(value))
     else:
         yield from (("- ", child) for child in value)
 
 
-def _flow(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_flow(key)}: {_flow(value[key])}" for key in sorted(value)) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+def _flow(value: Any, known: dict[int, str]) -> str:
+    """The value on one line; `known` holds what was written before, by identity."""
+    if not isinstance(value, Mapping | list):
+        return _scalar(value)
+    if id(value) not in known:
+        if isinstance(value, Mapping):
+            text = ", ".join(f"{_scalar(key)}: {_flow(value[key], known)}" for key in sorted(value))
+            known[id(value)] = f"{{{text}}}"
+        else:
+            known[id(value)] = f"[{', '.join(_flow(child, known) for child in value)}]"
+    return known[id(value)]
+
+
+def _scalar(value: Any) -> str:
     if isinstance(value, str) and PLAIN.fullmatch(value) and value.lower() not in WORDS:
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -7,6 +7,7 @@ shows what it always did.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from .base import Kind
@@ -34,6 +35,7 @@ def crds() -> dict[str, dict[str, Any]]:
     return {f"{GROUP}_{crd['spec']['names']['plural']}.yaml": crd for crd in made}
 
 
+@cache
 def crd_files() -> dict[str, str]:
     """Return the text of each file in manifests/crds by its name."""
     return {name: HEADER + dump(crd) for name, crd in crds().items()}

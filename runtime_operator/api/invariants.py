@@ -19,6 +19,8 @@ def invariants(node: Node, value: Any, old: Any = None, *, path: str = "") -> It
     """Yield each rule that a value, or something below it, breaks."""
     if not node.ruled or (old is not None and value == old):
         return
+    if type(old) is not type(value):
+        old = None
     for rule in node.rules:
         if old is not None or not rule.transition:
             yield from _broken(rule, value, old, path)

@@ -36,36 +36,40 @@ ANNOTATIONS_SIZE = 256 * 1024
 """How many bytes all annotations of an object may have."""
 
 
-def metadata_errors(document: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield what an API server finds wrong with the metadata of an object."""
+def metadata_shape(document: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Yield each value that an API server cannot even read, in whatever mode."""
     metadata = mapping(document.get("metadata"))
-    yield from _name(metadata)
+    for field in ("name", "generateName", "namespace"):
+        if not isinstance(metadata.get(field, ""), str | None):
+            yield _no_string(f"metadata.{field}", metadata[field])
     for field in ("labels", "annotations"):
         path, values = f"metadata.{field}", metadata.get(field)
-        if values is not None and not isinstance(values, Mapping):
-            yield FieldError(path, f"{path} must be a map of strings", WRONG_TYPE)
+        if not isinstance(values, Mapping | None):
+            yield FieldError(path, f"must be a map of strings, got {values!r}", WRONG_TYPE)
         for key, value in mapping(values).items():
-            yield from _qualified_name(str(key).lower() if field == "annotations" else str(key), path)
             if not isinstance(value, str):
-                yield FieldError(
-                    f"{path}[{key}]", f"must be a string, got {value!r}: put it in quotes", WRONG_TYPE
-                )
-            elif field == "labels":
-                yield from _label_value(value, path)
-    size = sum(len(f"{key}{value}".encode()) for key, value in mapping(metadata.get("annotations")).items())
-    if size > ANNOTATIONS_SIZE:
+                yield _no_string(f"{path}[{key}]", value)
+
+
+def metadata_errors(document: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Yield what an API server finds wrong with metadata it can read."""
+    metadata = mapping(document.get("metadata"))
+    if name := metadata.get("name"):
+        yield from _subdomain(str(name), "metadata.name")
+    elif not metadata.get("generateName"):
+        yield FieldError("metadata.name", "name or generateName is required", REQUIRED)
+    for key, value in mapping(metadata.get("labels")).items():
+        yield from _qualified_name(str(key), "metadata.labels")
+        yield from _label_value(str(value), "metadata.labels")
+    annotations = mapping(metadata.get("annotations"))
+    for key in annotations:
+        yield from _qualified_name(str(key).lower(), "metadata.annotations")
+    if sum(len(f"{key}{value}".encode()) for key, value in annotations.items()) > ANNOTATIONS_SIZE:
         yield FieldError("metadata.annotations", f"may not be more than {ANNOTATIONS_SIZE} bytes", TOO_LONG)
 
 
-def _name(metadata: Mapping[str, Any]) -> Iterator[FieldError]:
-    name = metadata.get("name")
-    if not name:
-        if not metadata.get("generateName"):
-            yield FieldError("metadata.name", "name or generateName is required", REQUIRED)
-    elif not isinstance(name, str):
-        yield FieldError("metadata.name", f"must be a string, got {name!r}: put it in quotes", WRONG_TYPE)
-    else:
-        yield from _subdomain(name, "metadata.name")
+def _no_string(path: str, value: Any) -> FieldError:
+    return FieldError(path, f"must be a string, got {value!r}: put it in quotes", WRONG_TYPE)
 
 
 def _subdomain(name: str, path: str) -> Iterator[FieldError]:

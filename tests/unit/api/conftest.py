@@ -33,7 +33,11 @@ def runtime() -> Builder:
             "apiVersion": API_VERSION,
             "kind": "ClusterTrainingRuntime",
             "metadata": {"name": "torch"},
-            "spec": {"mlPolicy": {"torch": {}}, "template": {"spec": {"replicatedJobs": [node_job()]}}, **spec},
+            "spec": {
+                "mlPolicy": {"torch": {}},
+                "template": {"spec": {"replicatedJobs": [node_job()]}},
+                **spec,
+            },
         }
 
     return build
@@ -44,6 +48,10 @@ def node_job(**container: Any) -> dict[str, Any]:
         "name": "node",
         "template": {
             "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-            "spec": {"template": {"spec": {"containers": [{"name": "node", "image": "lab.example/i", **container}]}}},
+            "spec": {
+                "template": {
+                    "spec": {"containers": [{"name": "node", "image": "lab.example/i", **container}]}
+                }
+            },
         },
     }

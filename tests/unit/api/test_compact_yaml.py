@@ -9,8 +9,17 @@ LONG = ["x" * 50] * 20
 
 CASES = {
     "scalars": {"a": 1, "b": True, "c": None, "d": 1.5, "e": "text"},
-    "strings that YAML would take for something else": dict(enumerate(["yes", "No", "null", "1", "1.5", "", "y"])),
-    "strings with signs": {"a": "a: b", "b": "#x", "c": "'\"\\", "d": "é\n", "e": "a/b.c-d_e", "f": "2026-01-01"},
+    "strings that YAML would take for something else": dict(
+        enumerate(["yes", "No", "null", "1", "1.5", "", "y"])
+    ),
+    "strings with signs": {
+        "a": "a: b",
+        "b": "#x",
+        "c": "'\"\\",
+        "d": "é\n",
+        "e": "a/b.c-d_e",
+        "f": "2026-01-01",
+    },
     "a short tree stands on one line": {"a": {"b": [1, {"c": "d"}], "e": {}, "f": []}},
     "a long list": {"a": LONG},
     "a long list in a list": {"a": [LONG, LONG]},

@@ -46,7 +46,9 @@ def test_one_version_is_stored_and_the_old_one_is_served_with_a_warning(name):
     kind = crd["spec"]["names"]["kind"]
     assert (stored["name"], stored["served"], stored["storage"]) == ("v1alpha1", True, True)
     assert (old["name"], old["served"], old["storage"], old["deprecated"]) == ("v2alpha1", True, False, True)
-    assert old["deprecationWarning"].endswith(f"{kind} is deprecated; use trainer.kubeflow.org/v1alpha1 {kind}")
+    assert old["deprecationWarning"].endswith(
+        f"{kind} is deprecated; use trainer.kubeflow.org/v1alpha1 {kind}"
+    )
     assert old["schema"] == stored["schema"]
     assert "conversion" not in crd["spec"]
 

@@ -57,7 +57,11 @@ def _job(name, *, job_label=None, pod_label=None):
 
 TRAINERS = {
     "the label of the Job template": ([_job("a"), _job("b", job_label="trainer")], (1,), None),
-    "two jobs with the label": ([_job("a", job_label="trainer"), _job("b", job_label="trainer")], (0, 1), None),
+    "two jobs with the label": (
+        [_job("a", job_label="trainer"), _job("b", job_label="trainer")],
+        (0, 1),
+        None,
+    ),
     "another step's label is none": (
         [_job("node", job_label="dataset-initializer"), _job("b", job_label="trainer")],
         (1,),
@@ -114,7 +118,9 @@ def test_the_main_container_is_found_by_name(sentence):
 
 
 def test_several_containers_and_no_sign_are_refused_with_the_list():
-    with pytest.raises(SpecError, match="p.containers: cannot tell which .* got a, b: name one of them node"):
+    with pytest.raises(
+        SpecError, match=r"p.containers: cannot tell which .* got a, b: name one of them node"
+    ):
         trainer_container({"containers": [{"name": "a"}, {"name": "b"}]}, path="p")
 
 
@@ -124,7 +130,9 @@ def test_devices_that_are_requested_only_are_limited_too():
     assert limited == resources | {"limits": {"acme.io/nic": 1, "nvidia.com/gpu": 2}}
     assert missing == ("nvidia.com/gpu",)
     assert resources["limits"] == {"acme.io/nic": 1}
-    assert limits_notice(missing, path="x").startswith("LimitsFromRequests: x.requests: nvidia.com/gpu requested")
+    assert limits_notice(missing, path="x").startswith(
+        "LimitsFromRequests: x.requests: nvidia.com/gpu requested"
+    )
     whole = {"requests": {"cpu": 1}}
     assert limits_from_requests(whole)[0] is whole
 

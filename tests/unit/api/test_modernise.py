@@ -84,7 +84,9 @@ def test_a_document_of_today_is_not_even_copied(job, runtime):
 def test_the_queue_of_a_job_may_stand_in_its_own_annotations(job):
     document = job(annotations={"b": "2"})
     document["metadata"]["annotations"] = {QUEUE: "fast", "other": "x"}
-    assert modernise(document)[0]["spec"]["runtimePatches"] == [_metadata(annotations={QUEUE: "fast", "b": "2"})]
+    assert modernise(document)[0]["spec"]["runtimePatches"] == [
+        _metadata(annotations={QUEUE: "fast", "b": "2"})
+    ]
     document["spec"]["annotations"] = {QUEUE: "urgent"}
     assert modernise(document)[0]["spec"]["runtimePatches"] == [_metadata(annotations={QUEUE: "urgent"})]
 
@@ -106,7 +108,10 @@ RUNTIMES = {
     ),
     "an elastic job without bounds, and processes": (
         {"numProcPerNode": 2, "elasticPolicy": None},
-        ["ProcessesInRuntime: ", "ElasticPolicy: spec.mlPolicy.torch.elasticPolicy: 1 to any number of nodes"],
+        [
+            "ProcessesInRuntime: ",
+            "ElasticPolicy: spec.mlPolicy.torch.elasticPolicy: 1 to any number of nodes",
+        ],
     ),
 }
 
@@ -117,4 +122,6 @@ def test_older_fields_of_a_runtime_are_kept_and_said(runtime, sentence):
     document = runtime(mlPolicy={"torch": torch})
     today, said = modernise(document)
     assert today is document
-    assert [text.startswith(start) for text, start in zip(said, warnings, strict=True)] == [True] * len(warnings)
+    assert [text.startswith(start) for text, start in zip(said, warnings, strict=True)] == [True] * len(
+        warnings
+    )

@@ -67,7 +67,11 @@ REFUSED = {
     "a kind that is not ours": ({"kind": "Deployment"}, "kind", "must be one of TrainJob"),
     "a kind that is no word": ({"kind": ["TrainJob"]}, "kind", "must be one of TrainJob"),
     "no spec at all": ({"kind": "TrainJob", "metadata": {}}, "spec", "field required"),
-    "metadata that is a list": ({"kind": "TrainJob", "metadata": [], "spec": {}}, "metadata", "input should be"),
+    "metadata that is a list": (
+        {"kind": "TrainJob", "metadata": [], "spec": {}},
+        "metadata",
+        "input should be",
+    ),
     "a field deep inside": (
         {
             "kind": "TrainJob",

@@ -75,7 +75,17 @@ VALUES = {
     TORCH_PROCESSES.cel: [("auto", None), ("cpu", None), ("gpu", None), ("5", None), (5, None), (0, None)],
     URI_FORMAT.cel: [
         (text, None)
-        for text in ("", "hf://a/b", "s3+x.y-z://b", "9x://a", "hf:/a", "hf://", "hf://a\nb", "hf://a\n", "/data")
+        for text in (
+            "",
+            "hf://a/b",
+            "s3+x.y-z://b",
+            "9x://a",
+            "hf:/a",
+            "hf://",
+            "hf://a\nb",
+            "hf://a\n",
+            "/data",
+        )
     ],
     STARTUP: [
         ({"replicatedJobs": []}, None),
@@ -132,5 +142,10 @@ def _texts(schema):
 
 def test_every_rule_of_every_schema_has_a_twin_and_no_twin_is_idle():
     kinds = (TrainJob, TrainingRuntime, ClusterTrainingRuntime)
-    used = {text for kind in kinds for compat in (None, "upstream") for text in _texts(kind_schema(kind, compat=compat))}
+    used = {
+        text
+        for kind in kinds
+        for compat in (None, "upstream")
+        for text in _texts(kind_schema(kind, compat=compat))
+    }
     assert used == set(PREDICATES) == set(VALUES)

@@ -15,10 +15,22 @@ CASES = {
     "a new patch is stamped": ([PATCH], None, [PATCH | {"time": NOW}]),
     "a new patch keeps the time it came with": ([PATCH | {"time": OWN}], None, [PATCH | {"time": OWN}]),
     "an unchanged patch keeps its time": ([PATCH], [PATCH | {"time": OLD}], [PATCH | {"time": OLD}]),
-    "a time of the sender is put back": ([PATCH | {"time": OWN}], [PATCH | {"time": OLD}], [PATCH | {"time": OLD}]),
+    "a time of the sender is put back": (
+        [PATCH | {"time": OWN}],
+        [PATCH | {"time": OLD}],
+        [PATCH | {"time": OLD}],
+    ),
     "an unchanged patch without a time stays without": ([PATCH | {"time": OWN}], [PATCH], [PATCH]),
-    "a changed patch is stamped": ([CHANGED | {"time": OWN}], [PATCH | {"time": OLD}], [CHANGED | {"time": NOW}]),
-    "another manager's patch is new": ([PATCH], [{"manager": "b.io/y", "time": OLD}], [PATCH | {"time": NOW}]),
+    "a changed patch is stamped": (
+        [CHANGED | {"time": OWN}],
+        [PATCH | {"time": OLD}],
+        [CHANGED | {"time": NOW}],
+    ),
+    "another manager's patch is new": (
+        [PATCH],
+        [{"manager": "b.io/y", "time": OLD}],
+        [PATCH | {"time": NOW}],
+    ),
     "what is no patch is left to the schema": ([7], ["x"], [7]),
 }
 

@@ -56,7 +56,9 @@ def test_a_misspelt_field_deep_in_a_container_is_found():
     container = {"name": "node", "resources": {"limit": {}}, "livenessProbe": {"httpGet": {"prot": 1}}}
     pod = {"template": {"spec": {"containers": [container]}}}
     template = {"spec": {"replicatedJobs": [{"name": "node", "template": {"spec": pod}}]}}
-    _, unknown = store(kind_node(TrainingRuntime), {"kind": "TrainingRuntime", "spec": {"template": template}})
+    _, unknown = store(
+        kind_node(TrainingRuntime), {"kind": "TrainingRuntime", "spec": {"template": template}}
+    )
     where = "spec.template.spec.replicatedJobs[0].template.spec.template.spec.containers[0]"
     assert unknown == (f"{where}.livenessProbe.httpGet.prot", f"{where}.resources.limit")
 
