@@ -74,7 +74,7 @@ def _status(cluster: Cluster) -> dict[str, Any]:
     status = cluster.state.status
     counts = ("name", "ready", "succeeded", "failed", "active", "suspended")
     replicated = [{key: getattr(each, key) for key in counts} for each in status.replicated_jobs]
-    shown = {
+    shown: dict[str, Any] = {
         "conditions": [_condition(each) | {"status": each.status} for each in status.conditions],
         "replicatedJobsStatus": replicated,
         "terminalState": status.terminal_state,

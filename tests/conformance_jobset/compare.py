@@ -18,8 +18,7 @@ KEY_FIELDS = {
     "tolerations": ("key", "operator", "effect"),
 }
 ONLY_TO_READ = frozenset({"events", "passed", "after"})
-WHOLE = frozenset({"defaults", "env", "appeared"})
-"""parts that are one value: they are the same or they are not"""
+ORDER_COUNTS = "appeared"
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ def differences(want: Mapping[str, Any], got: Mapping[str, Any]) -> list[Differe
         if None in steps:
             found.append(Difference(path, *("a step" if step else None for step in steps)))
         else:
-            found += _differ(*({**step, "admission": _verdict(step)} for step in steps), path)
+            want_step, got_step = ({**step, "admission": _verdict(step)} for step in steps)
+            found += _differ(want_step, got_step, path)
     return found
 
 
@@ -76,7 +76,7 @@ def _differ(want: Any, got: Any, path: str) -> Iterator[Difference]:
     if isinstance(want, Mapping) and isinstance(got, Mapping):
         for key in sorted({*want, *got} - ONLY_TO_READ, key=str):
             yield from _differ(want.get(key), got.get(key), f"{path}.{key}")
-    elif last not in WHOLE and isinstance(want, list) and isinstance(got, list):
+    elif last != ORDER_COUNTS and isinstance(want, list) and isinstance(got, list):
         yield from _lists(want, got, path, KEY_FIELDS.get(last, ("name",)))
     elif want != got or isinstance(want, bool) != isinstance(got, bool):
         yield Difference(path, want, got)

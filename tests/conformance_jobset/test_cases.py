@@ -1,0 +1,103 @@
+"""Every recorded case is answered as the real controllers answered it, on all paths that count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conformance_jobset.__main__ import main, read_cases
+from tests.conformance_jobset.answer import CASES, answer
+from tests.conformance_jobset.compare import differences, faults
+
+RECORDED = {path.stem: case for path, case in read_cases(CASES)}
+SMALL = ("plain-success", "ttl-0", "bad-ttl")
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_case_is_answered_as_recorded(name: str) -> None:
+    case = RECORDED[name]
+    told = {key: value for key, value in case.items() if key in ("input", "script", "topic", "sentence")}
+    assert [str(each) for each in faults(case, answer(told))] == []
+
+
+def test_all_cases_are_there() -> None:
+    assert len(RECORDED) == 151
+
+
+WRONG = {
+    "another phase": ("steps.0.pods.worker-0-1-1.phase", lambda a: a["steps"][0]["pods"][1].update(phase="Failed")),
+    "a pod too few": ("steps.0.pods.worker-0-1-1", lambda a: a["steps"][0]["pods"].pop()),
+    "another order": ("steps.0.appeared", lambda a: a["steps"][0]["appeared"].insert(0, ["worker-1"])),
+    "false for 0": ("steps.0.jobs.worker-0.failed", lambda a: a["steps"][0]["jobs"][0].update(failed=False)),
+    "a step too few": ("steps.2", lambda a: a["steps"].pop()),
+    "another default": ("defaults.suspend", lambda a: a["defaults"].update(suspend=True)),
+    "another service": ("steps.0.services", lambda a: a["steps"][0].update(services=["beta"])),
+    "refused": ("admission.allowed", lambda a: a.update(admission={"allowed": False})),
+}
+
+
+@pytest.mark.parametrize("sentence", WRONG)
+def test_a_wrong_answer_is_seen(sentence: str) -> None:
+    path, spoil = WRONG[sentence]
+    case = RECORDED["plain-success"]
+    given = answer(case)
+    spoil(given)  # type: ignore[no-untyped-call]
+    assert [each.path for each in differences(case["expect"], given)] == [path]
+    assert faults(case, given, [path]) == []
+
+
+def test_what_is_empty_is_the_same_as_what_is_missing() -> None:
+    empty = {"admission": {"message": "", "warnings": []}, "steps": [{"jobs": [], "events": ["x"]}]}
+    assert differences({"steps": [{}]}, empty) == []
+
+
+def test_lists_without_names_are_compared_in_their_order() -> None:
+    want, got = ({"steps": [{"parts": parts}]} for parts in ([{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 3}]))
+    assert [each.path for each in differences(want, got)] == ["steps.0.parts.1.a"]
+    want, got = ({"steps": [{"parts": parts}]} for parts in ([1, 2], [2, 1]))
+    assert [each.path for each in differences(want, got)] == ["steps.0.parts"]
+
+
+def copied(folder: Path) -> Path:
+    folder.mkdir()
+    for name in SMALL:
+        (folder / f"{name}.yaml").write_bytes((CASES / f"{name}.yaml").read_bytes())
+    return folder
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr("sys.argv", ["conformance_jobset", *arguments])
+    return main()
+
+
+def test_a_folder_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = copied(tmp_path / "in"), tmp_path / "out"
+    assert run(monkeypatch, "answer", str(source), str(target)) == 0
+    written = dict(read_cases(target))
+    assert sorted(path.stem for path in written) == sorted(SMALL)
+    for path, given in written.items():
+        assert faults(RECORDED[path.stem], given, ["admission.message"]) == []
+
+
+def test_a_folder_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = copied(tmp_path / "in")
+    assert run(monkeypatch, "check", str(source)) == 0
+    path = source / "plain-success.yaml"
+    path.write_text(path.read_text().replace("phase: Running", "phase: Pending", 1))
+    assert run(monkeypatch, "check", str(source)) == 1
+    assert run(monkeypatch, "check", str(source), "--allow", "steps.*.phase") == 0
+    assert "2 of 3 cases right" in capsys.readouterr().out
+
+
+def test_a_script_that_nobody_can_play_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = copied(tmp_path / "in")
+    path = source / "plain-success.yaml"
+    path.write_text(path.read_text().replace("end: ", "explode: "))
+    assert run(monkeypatch, "answer", str(source), str(tmp_path / "out")) == 1
+    assert "plain-success: ValueError: script: {'explode'" in capsys.readouterr().err
+    assert run(monkeypatch, "check", str(source)) == 1
