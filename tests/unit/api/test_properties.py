@@ -152,7 +152,7 @@ def _broken(line, dice):
 
 
 def _texts():
-    """Five hundred broken files of each kind: a good one with lines and characters lost, doubled or replaced."""
+    """Five hundred broken files of each kind: good ones with lines lost, doubled, moved or cut."""
     dice = random.Random(11)
     for kind in KINDS:
         for document in _documents(kind, 500, seed=10):
