@@ -9,7 +9,9 @@ from ..local.causes import Death
 LAST_LINES = 50
 
 
-def digest(job: str, *, why: str, deaths: Sequence[Death], lines: Iterable[str], times: Sequence[tuple[str, float]]) -> str:
+def digest(
+    job: str, *, why: str, deaths: Sequence[Death], lines: Iterable[str], times: Sequence[tuple[str, float]]
+) -> str:
     """Tell how a job failed, the cause first, so that the last thing printed is enough to begin with."""
     parts = [f"job {job} failed: {why}"]
     tail = list(lines)[-LAST_LINES:]

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import Fatal, JobFailed, SpecError
 from ..local.causes import Death, deaths
-from ..local.folder import Json, JobFolder, all_folders
+from ..local.folder import JobFolder, Json, all_folders
 from ..local.process.files import read_json
 from ..local.reading import Tails, first_place
 from ..local.record import JobRecord, make_job, read_record
@@ -95,7 +95,9 @@ class LocalJobs:
         """All jobs of the namespace."""
         return [_job(each) for each in all_folders(self._jobs) if each.namespace == self._namespace]
 
-    def logs(self, name: str, *, pod: str = "", container: str = "", tail: int | None = None) -> Iterator[Line]:
+    def logs(
+        self, name: str, *, pod: str = "", container: str = "", tail: int | None = None
+    ) -> Iterator[Line]:
         """What the containers of a job have printed: of its first node, or of a pod."""
         folder = self._folder(name)
         lines = Tails(folder, pod or first_place(read_record(folder).jobset), container).more()
@@ -145,7 +147,9 @@ class LocalJobs:
     def _folder(self, name: str) -> JobFolder:
         folder = JobFolder(self._jobs / self._namespace / name)
         if not folder.exists:
-            raise SpecError(f"TrainJob {name}: not found in namespace {self._namespace}; `get` lists those there are")
+            raise SpecError(
+                f"TrainJob {name}: not found in namespace {self._namespace}; `get` lists those there are"
+            )
         return folder
 
     def _ensure_runner(self, folder: JobFolder) -> None:
@@ -194,7 +198,9 @@ def _phase(record: JobRecord, status: Mapping[str, Any]) -> Phase:
 
 
 def _event(event: Json) -> Event:
-    return Event(event["time"], event["object"], event["reason"], event["message"], event["type"] == "Warning")
+    return Event(
+        event["time"], event["object"], event["reason"], event["message"], event["type"] == "Warning"
+    )
 
 
 def _progress(reported: Json) -> Progress:

@@ -66,9 +66,11 @@ class Jobs(Protocol):
     """The jobs of one namespace."""
 
     def create(self, documents: Document | Sequence[Document]) -> str:
-        """Make the job of a TrainJob document, with those it needs; one that is there is adopted or replaced."""
+        """Make the job of a TrainJob document, with those it needs, or adopt the equal one that is there."""
 
-    def adopt_or_create(self, documents: Document | Sequence[Document], *, owner: str = "", retries: int = 0) -> str:
+    def adopt_or_create(
+        self, documents: Document | Sequence[Document], *, owner: str = "", retries: int = 0
+    ) -> str:
         """As `create`, for an owner that may ask again: a failed job is replaced `retries` times."""
 
     def get(self, name: str) -> Job:
@@ -80,7 +82,9 @@ class Jobs(Protocol):
     def follow(self, name: str, *, everybody: bool = False) -> Iterator[News]:
         """What happens to a job until it ends: lines of the first node (or of all), events, progress."""
 
-    def logs(self, name: str, *, pod: str = "", container: str = "", tail: int | None = None) -> Iterator[Line]:
+    def logs(
+        self, name: str, *, pod: str = "", container: str = "", tail: int | None = None
+    ) -> Iterator[Line]:
         """What the containers of a job have printed."""
 
     def events(self, name: str) -> Sequence[Event]:

@@ -29,7 +29,9 @@ class Death:
     message: str = ""
 
     def __str__(self) -> str:
-        how = f"exit code {self.exit_code}" + (f" ({self.reason})" if self.reason not in ("", "Error") else "")
+        how = f"exit code {self.exit_code}" + (
+            f" ({self.reason})" if self.reason not in ("", "Error") else ""
+        )
         text = f"pod {self.pod}, container {self.container}: {how}"
         return f"{text}: {last_line(self.message)}" if self.message else text
 
@@ -44,7 +46,9 @@ def last_line(text: str) -> str:
 def deaths(pods: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Death]:
     """The containers that ended badly, those that died by themselves first, then in the order of time."""
     found = [death for name, status in pods for death in _of_pod(name, status)]
-    return sorted(found, key=lambda each: (each.exit_code in CONSEQUENCES and each.reason != "OOMKilled", each.finished))
+    return sorted(
+        found, key=lambda each: (each.exit_code in CONSEQUENCES and each.reason != "OOMKilled", each.finished)
+    )
 
 
 def _of_pod(name: str, status: Mapping[str, Any]) -> Iterator[Death]:

@@ -24,7 +24,20 @@ class DrawnKeys(Mapping[str, str]):
     def _pair(self) -> dict[str, str]:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "key"
-            command = ["ssh-keygen", "-q", "-t", "ecdsa", "-b", "521", "-N", "", "-C", "kfp-trainer", "-f", str(path)]
+            command = [
+                "ssh-keygen",
+                "-q",
+                "-t",
+                "ecdsa",
+                "-b",
+                "521",
+                "-N",
+                "",
+                "-C",
+                "kfp-trainer",
+                "-f",
+                str(path),
+            ]
             try:
                 subprocess.run(command, check=True, capture_output=True)
             except FileNotFoundError:

@@ -52,6 +52,11 @@ def all_names(jobset: Mapping[str, Any], short: Mapping[str, str]) -> dict[str, 
     found: dict[str, str] = {}
     for name, address in short.items():
         domain = f"{name}.{subdomain}"
-        for alias in (name, domain, f"{domain}.{namespace}.svc", f"{domain}.{namespace}.svc.{CLUSTER_DOMAIN}"):
+        for alias in (
+            name,
+            domain,
+            f"{domain}.{namespace}.svc",
+            f"{domain}.{namespace}.svc.{CLUSTER_DOMAIN}",
+        ):
             found[alias] = address
     return found

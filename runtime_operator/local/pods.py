@@ -69,12 +69,15 @@ class Pods:
             yield folder.name, read_json(folder / "status.json") or {}
 
     def take_up(self, state: State) -> None:
-        """Take over what an earlier runner has left: adopt, start what is missing, stop what is not wanted."""
+        """Take over what an earlier runner left: adopt, start what is missing, stop what is not wanted."""
         wanted = {pod.name: pod for pod in state.pods}
         for folder in sorted((self._folder.path / "pods").glob("*")):
             pod = wanted.get(folder.name)
             if (pod is None or not pod.ended) and (folder / "pod.json").exists():
-                self._watch(folder.name, self._runner.adopt(folder, resolver=self._resolver, listener=self._listen(folder.name)))
+                self._watch(
+                    folder.name,
+                    self._runner.adopt(folder, resolver=self._resolver, listener=self._listen(folder.name)),
+                )
             if pod is None:
                 self._stop(folder.name, 0)
         for pod in state.pods:
@@ -95,7 +98,9 @@ class Pods:
             self._has_failed(pod, f"{error.filename}: {(error.strerror or str(error)).lower()}")
             return
         try:
-            living = self._runner.start(pod.manifest, place, resolver=self._resolver, listener=self._listen(pod.name))
+            living = self._runner.start(
+                pod.manifest, place, resolver=self._resolver, listener=self._listen(pod.name)
+            )
         except (OSError, KfpTrainerError) as error:
             self._has_failed(pod, str(error))
             return

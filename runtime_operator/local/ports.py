@@ -7,7 +7,7 @@ listens on it; then a free one stands in, in every place where the rules of `pro
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .process.pod import Object, containers
@@ -20,12 +20,12 @@ PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 class _Heard(dict[int, int]):
     """Hears which ports are looked up."""
 
-    def get(self, key: int, default: Any = None) -> Any:  # type: ignore[override]
+    def get(self, key: int, default: Any = None) -> Any:
         self[key] = key
         return default
 
 
-def named_ports(pods: list[Object], texts: list[str], names: Mapping[str, str]) -> list[int]:
+def named_ports(pods: Sequence[Object], texts: Sequence[str], names: Mapping[str, str]) -> list[int]:
     """The ports that pods and files name, in ascending order."""
     heard = _Heard()
     rules = Rules(names=names, ports=heard)
@@ -50,7 +50,9 @@ def _declared(spec: Object) -> Iterator[int]:
                 yield port
 
 
-def choose_ports(wanted: list[int], taken: set[int], is_free: Callable[[int], bool] | None = None) -> dict[int, int]:
+def choose_ports(
+    wanted: list[int], taken: set[int], is_free: Callable[[int], bool] | None = None
+) -> dict[int, int]:
     """The port of this machine for each port; those that nobody has stay as they are."""
     is_free = is_free or can_listen
     chosen: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Reads the logs of a job's pods as they grow, from any process: what a runner writes is all there is to know.
+"""Reads the logs of a job's pods as they grow, from any process: all there is to know is on disk.
 
 The pods of one place in the job (`JOB-node-0-0`) follow one another when the job restarts, and each container
 has a log a run. They are read in the order in which they came.
@@ -70,7 +70,7 @@ class Tails:
             if path not in self._known and self._is_wanted(path):
                 container = path.parent.parent
                 self._known[path] = Tail(path, container.parent.parent.name, container.name)
-        lines = []
+        lines: list[LogLine] = []
         for path in list(self._known):
             try:
                 lines += self._known[path].more()
@@ -81,7 +81,10 @@ class Tails:
     def _is_wanted(self, path: Path) -> bool:
         container = path.parent.parent
         pod = container.parent.parent.name
-        return (not self.place or self.place in (pod, pod[:-_ENDING])) and self.container in ("", container.name)
+        return (not self.place or self.place in (pod, pod[:-_ENDING])) and self.container in (
+            "",
+            container.name,
+        )
 
 
 def _age(path: Path) -> tuple[int, str]:

@@ -8,13 +8,14 @@ those that should not, and goes on.
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from ..progress import serve
 from .causes import deaths
-from .folder import Json, JobFolder
+from .folder import JobFolder, Json
 from .pods import Pods
 from .record import JobRecord
 from .reporting import ENDED, report_of
@@ -39,18 +40,12 @@ _SPARE = 0.02
 """seconds in which news gather before they are looked at together"""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a person wants of a job that runs."""
-
-    cancel: bool = False
-    grace: float | None = None
-
-
 class Runner:
     """The one that runs a job; there is never a second one."""
 
-    def __init__(self, folder: JobFolder, record: JobRecord, *, jobs: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, folder: JobFolder, record: JobRecord, *, jobs: Path, clock: Callable[[], float] = time.time
+    ) -> None:
         self._folder, self._record, self._clock = folder, record, clock
         self._news = asyncio.Event()
         self._pods = Pods(folder, record, jobs, changed=self._news.set, tell=self._tell_pod)
@@ -61,23 +56,43 @@ class Runner:
 
     async def run(self) -> None:
         """Run the job until nothing is left to do."""
+        server = await self._serve_progress()
         self._pods.take_up(self._state)
         while True:
             self._heed_wishes()
             wait = self._pass()
             if self._is_over():
-                self._folder.write("over", {"time": self._clock()})
-                return
+                break
             await self._sleep(wait)
+        self._folder.write("over", {"time": self._clock()})
+        if server is not None:
+            server.close()
+            await server.wait_closed()
 
     def wake(self) -> None:
         """Look again: a person wants something, or a trainer has posted its progress."""
         self._news.set()
 
-    def set_progress(self, trainer_status: Json) -> None:
-        """Keep what a trainer says of its progress."""
-        self._status = {**self._status, "trainerStatus": trainer_status}
+    async def may_post(self, namespace: str, name: str, token: str) -> bool:
+        """Whether a token is this job's."""
+        mine = (namespace, name) == (self._folder.namespace, self._folder.name)
+        return mine and secrets.compare_digest(token.encode(), self._record.token.encode())
+
+    async def keep(self, namespace: str, name: str, progress: Json) -> bool:
+        """Keep what the trainer says of its progress."""
+        self._status = {**self._status, "trainerStatus": progress}
         self._folder.write("status", self._status)
+        return True
+
+    async def _serve_progress(self) -> asyncio.Server | None:
+        """Listen where the pods have been told to post; a job goes on where that cannot be."""
+        port = self._record.progress_port
+        try:
+            return await serve(port, self)
+        except OSError as error:
+            text = f"no progress will be seen: port {port}: {(error.strerror or str(error)).lower()}"
+            self._tell(Event("TrainJob", self._folder.name, "NoProgress", text, warning=True), self._clock())
+            return None
 
     def _pass(self) -> float | None:
         """Take in the news, let the rules decide, write it down, do it; return when to look again."""
@@ -106,7 +121,9 @@ class Runner:
                     state = report(state, pod.uid, PodReport("Failed", finished=now))
                 continue
             over = self._pods.is_over(pod)
-            fresh = report_of(news if over or news.get("phase") not in ENDED else {**news, "phase": "Running"}, now=now)
+            fresh = report_of(
+                news if over or news.get("phase") not in ENDED else {**news, "phase": "Running"}, now=now
+            )
             if fresh != pod.report:
                 state = report(state, pod.uid, fresh)
         return state

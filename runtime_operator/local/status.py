@@ -21,7 +21,7 @@ _COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 
 
 def observe(before: Json, state: State, *, cause: str, now: float) -> Json:
-    """The status after the last one, from the state of the JobSet; `cause` says what died, if something did."""
+    """The status after the last one, from the state of the JobSet; `cause` says what died."""
     status = _with_suspended(before, state, now)
     status["jobsStatus"] = [
         {"name": each.name, **{count: getattr(each, count) for count in _COUNTS}}
@@ -93,9 +93,7 @@ def _with_suspended(status: Json, state: State, now: float) -> Json:
         text = "TrainJob is suspended"
         return put(status, SUSPENDED, holds=True, reason="Suspended", message=text, now=now)
     if holds(status, SUSPENDED):
-        return put(
-            status, SUSPENDED, holds=False, reason="Resumed", message="TrainJob is resumed", now=now
-        )
+        return put(status, SUSPENDED, holds=False, reason="Resumed", message="TrainJob is resumed", now=now)
     return dict(status)
 
 

@@ -78,7 +78,8 @@ def _only_job(documents: Sequence[Document], shipped: Sequence[Document]) -> Out
     run = dry_run(documents, shipped=shipped, facts=Facts(keys=DrawnKeys()))
     if len(run.jobs) != 1:
         raise SpecError(f"needs one TrainJob, got {len(run.jobs)}; give one at a time")
-    errors = [error for each in (*run.runtimes, *run.jobs) for error in each.errors]
+    errors = [error for review in run.runtimes for error in review.errors]
+    errors += [error for job in run.jobs for error in job.errors]
     if errors:
         raise SpecError(list(dict.fromkeys(errors)), warnings=run.jobs[0].warnings)
     return run.jobs[0]
