@@ -67,6 +67,7 @@ class Life:
         if ended is None or self._again(ended):
             return False
         self.state.restarts = runs[-1].number
+        self.state.container_id = self._bench.container_id(self.container.name, runs[-1].number)
         self._set_ended(ended)
         return True
 

@@ -7,6 +7,7 @@ paths, names and ports are rewritten here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .attempt import Attempt
@@ -26,8 +27,18 @@ from .strays import MARK
 from .volumes import locate, make_volumes
 
 
-async def prepare(container: Container, attempt: Attempt, bench: Bench) -> dict[str, Any]:
-    """Return what the launcher is told; ConfigError or StartError when the container cannot be started."""
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A container that can be started."""
+
+    config: dict[str, Any]
+    """what the launcher is told"""
+    rules: Rules
+    """how words are rewritten that run in it later"""
+
+
+async def prepare(container: Container, attempt: Attempt, bench: Bench) -> Prepared:
+    """Look everything up, make the volumes; ConfigError or StartError when the container cannot start."""
     found = await look_up(bench.pod, bench.resolver)
     image, _ = bench.settings.images.find(str(container.spec.get("image") or ""))
     base = image_env(image, bench.settings.environ)
@@ -41,7 +52,7 @@ async def prepare(container: Container, attempt: Attempt, bench: Bench) -> dict[
         raise StartError(f'{container.path}: no command, and image "{name}" has none here; give a command')
     mounts, rules = _mounts(container, attempt, bench, found=found, env=env)
     argv = rules.words([expand(word, env) for word in argv])
-    return launch_config(
+    config = launch_config(
         attempt,
         argv=argv,
         env={
@@ -55,6 +66,7 @@ async def prepare(container: Container, attempt: Attempt, bench: Bench) -> dict[
         hostname=hostname_of(bench.pod),
         network=bench.place.network,
     )
+    return Prepared(config, rules)
 
 
 def _home(bench: Bench) -> str:

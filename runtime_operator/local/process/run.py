@@ -15,7 +15,7 @@ from .failures import StartError, start_failure
 from .joining import run_inside
 from .launching import Living, read_all, spawn
 from .pod import Container, name_of, namespace_of
-from .preparation import prepare
+from .preparation import Prepared, prepare
 from .state import NEVER, Terminated
 from .strays import end_strays
 from .termination import START_ERROR, classify, last_words
@@ -31,16 +31,16 @@ class Run:
         self._container = container
         self._bench = bench
         self._living: Living | None = None
-        self._config: dict[str, Any] = {}
+        self._prepared: Prepared | None = None
         self._killed = False
 
     async def start(self, *, wait: float | None) -> Terminated | None:
         """Start the container; None, or how that failed; ConfigError when it must wait for an object."""
         try:
             self.attempt.make(wait=wait)
-            self._config = await prepare(self._container, self.attempt, self._bench)
+            self._prepared = await prepare(self._container, self.attempt, self._bench)
             title = f"{namespace_of(self._bench.pod)}/{name_of(self._bench.pod)}/{self._container.name}"
-            process, ready = spawn(self.attempt, self._config, title=title)
+            process, ready = spawn(self.attempt, self._prepared.config, title=title)
         except StartError as error:
             return self._not_started(str(error))
         except OSError as error:
@@ -81,9 +81,11 @@ class Run:
     async def ended(self) -> Terminated:
         """Wait for the end of a container that has started."""
         assert self._living is not None
-        await self._living.ended(self.attempt)
-        self._living.close()
-        self._living = None
+        try:
+            await self._living.ended(self.attempt)
+        finally:
+            self._living.close()
+            self._living = None
         return self._terminated(self.attempt.record())
 
     def signal(self, *, kill: bool) -> None:
@@ -94,13 +96,14 @@ class Run:
 
     async def execute(self, argv: list[str], limit: float | None) -> tuple[int, str]:
         """Run a command inside the container."""
-        if not self._config:
-            self._config = await prepare(self._container, self.attempt, self._bench)
+        if self._prepared is None:
+            self._prepared = await prepare(self._container, self.attempt, self._bench)
+        config = self._prepared.config
         return await run_inside(
             self.attempt.record()["first"],
-            argv,
-            env=self._config["env"],
-            cwd=self._config["cwd"],
+            self._prepared.rules.words(argv),
+            env=config["env"],
+            cwd=config["cwd"],
             way=self._bench.settings.isolation,
             network=bool(self._bench.place.network),
             limit=limit,
@@ -116,9 +119,10 @@ class Run:
         return ended.with_message(words)
 
     def _words(self, step: str, number: int, about: str) -> str:
-        argv = self._config.get("argv") or [""]
-        path = self._config.get("env", {}).get("PATH", os.defpath)
-        cwd = str(self._config.get("cwd", ""))
+        config = self._prepared.config if self._prepared else {}
+        argv = config.get("argv") or [""]
+        path = config.get("env", {}).get("PATH", os.defpath)
+        cwd = str(config.get("cwd", ""))
         return start_failure(step, number, argv=argv, cwd=cwd, env_path=path, about=about)
 
     def _not_started(self, text: str) -> Terminated:

@@ -66,7 +66,7 @@ class Bed:
         self.folder = folder / "pod"
         self.objects = Objects(folder)
         self.way = way
-        settings = Settings(way, backoff=Backoff(base=0.05, longest=1.0), retry=0.05)
+        settings = Settings(way, backoff=Backoff(base=0.3, longest=1.0), retry=0.05)
         self.runner = PodRunner(settings)
         self.events: list[PodEvent] = []
         self._heard = asyncio.Event()
@@ -117,6 +117,10 @@ class Bed:
     def troubles(self) -> str:
         """Return what launchers have said of themselves."""
         return "".join(path.read_text() for path in self.folder.glob("containers/*/*/launcher.log"))
+
+    async def detach(self, pod: Pod) -> None:
+        self._pods.remove(pod)
+        await pod.detach()
 
     async def close(self) -> None:
         for pod in self._pods:

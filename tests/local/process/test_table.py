@@ -227,7 +227,7 @@ MESSAGES = {
     "a path that is not there": 'exec: "/no/such/program": no such file, or its interpreter is missing',
     "a file that is no program": 'exec: "/etc/passwd": permission denied; make it an executable file',
     "a bad working directory": 'workingDir "/no/such/folder": no such file or directory; give a folder',
-    "no command at all": 'spec.containers[0]: no command, and image "any" has none here; give a command',
+    "no command at all": 'spec.containers[0]: no command, and image "any" has none here',
     "a volume that is not there": 'spec.containers[0].volumeMounts[0].name: no volume "other" in spec.volumes',
     "a sub-path that is not there": 'mount "/x": no such path in its volume',
 }

@@ -1,7 +1,8 @@
 """Process 1 of a container: starts the command, reaps orphans, and ends what the command leaves behind.
 
 It tells the launcher through a pipe, one line each: `started`, or `failed STEP ERRNO`; then `ended STATUS`,
-the wait status of the command. SIGTERM is passed on to the process group of the command.
+the wait status of the command. SIGTERM is passed on to the process group of the command; a shell that ends
+of it leaves the rest of the group the time that the stop grants.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ def run_first(
         os.write(tell, f"failed {problem}\n".encode())
         os._exit(0)
 
+    told_to_stop = False
+
     def pass_on(number: int, _: FrameType | None) -> None:
+        nonlocal told_to_stop
+        told_to_stop = True
         with suppress(ProcessLookupError):
             os.killpg(command, number)
 
@@ -49,6 +54,8 @@ def run_first(
     signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
     os.write(tell, b"started\n")
     status = _reap_until(command)
+    while told_to_stop and _is_group(command):
+        os.waitpid(-1, 0)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.write(tell, b"ended %d\n" % status)
     end_children()
@@ -61,6 +68,15 @@ def _reap_until(command: int) -> int:
         process, status = os.waitpid(-1, 0)
         if process == command:
             return status
+
+
+def _is_group(leader: int) -> bool:
+    """Tell whether a process group has a member."""
+    try:
+        os.killpg(leader, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def start_command(

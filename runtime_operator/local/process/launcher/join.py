@@ -10,6 +10,7 @@ import marshal
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -32,8 +33,18 @@ def main() -> None:
         container = os.pidfd_open(config["first"])
         kernel.setns(container, config["namespaces"])
         os.close(container)
-    signal.signal(signal.SIGTERM, _give_up)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     command, problem = start_command(config["argv"], config["env"], config["cwd"], streams=(1, 2))
+
+    def give_up(_: int, __: FrameType | None) -> NoReturn:
+        with suppress(ProcessLookupError):
+            os.killpg(command, signal.SIGKILL)
+        if not config["namespaces"]:  # in a namespace /proc shows other numbers; the container ends the rest
+            end_children()
+        os._exit(128 + signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, give_up)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     _, status = os.waitpid(command, 0)
     if problem:
         step, number = problem.split()
@@ -41,8 +52,3 @@ def main() -> None:
         os._exit(NOT_STARTED)
     code = os.waitstatus_to_exitcode(status)
     os._exit(code if code >= 0 else 128 - code)
-
-
-def _give_up(_: int, __: FrameType | None) -> NoReturn:
-    end_children()
-    os._exit(128 + signal.SIGTERM)
