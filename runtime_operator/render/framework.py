@@ -32,7 +32,7 @@ What a plug-in may rely on in `enforce_ml_policy` (see `info.Info`, `pods.Pods`,
 the runtime's patches are merged; `info.pods` are the replicated jobs in order with their steps; resources
 of the job are merged into `Pods.main` (ask `resources.accelerators(info, pods)` for a process count).
 It edits with `Container.add_env/add_mounts/add_port/put`, `Pods.add_volumes`, `Pods.count`,
-`Pods.spec.put`, `Pods.job.put`, `Pods.labels`, `Pods.annotations`, and tells why with `info.decide`.
+`Pods.put` (a field of the pods' spec), `Pods.labels`, `Pods.annotations`, and tells why with `info.decide`.
 `info.upstream` asks for Trainer 2.3's very output, faults included; `info.upstream_pods` (also true for
 a job that Kueue manages) only for its job names, order, counts and requests.
 A rule that the user broke is raised as `errors.SpecError` when nothing can be built.
@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..api.runtime import ClusterTrainingRuntime, TrainingRuntime
 from ..errors import FieldError
@@ -155,7 +155,7 @@ def ordered(plugins: Sequence[Plugin]) -> tuple[Plugin, ...]:
     return tuple(done.values())
 
 
-def overriding(plugins: Iterable[Plugin], hook: str) -> tuple[Callable[..., object], ...]:
+def overriding(plugins: Iterable[Plugin], hook: str) -> tuple[Callable[..., Any], ...]:
     """The hook of those plug-ins that have something to say in it."""
     return tuple(
         getattr(each, hook) for each in plugins if getattr(type(each), hook) is not getattr(Plugin, hook)

@@ -110,10 +110,10 @@ def _elastic_minimum(info: Info) -> int | None:
 
 def _requests(info: Info, pods: Pods) -> dict[str, str]:
     if info.upstream:
-        return pod_requests(pods.built_spec(), upstream=True)
+        return pod_requests(pods.built(), upstream=True)
     existing = info.facts.existing.items()
     return pod_requests(
-        pods.built_spec(),
+        pods.built(),
         limit_ranges=[each for (kind, _), each in existing if kind == "LimitRange"],
         runtime_classes={name: each for (kind, name), each in existing if kind == "RuntimeClass"},
     )

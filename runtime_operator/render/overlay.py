@@ -31,8 +31,9 @@ class Overlay:
     def put(self, key: str, value: Any) -> None:
         """Say what stands at the key from now on; the source stays as it is."""
         if self.changed is None:
-            self.changed = {}
-        self.changed[key] = value
+            self.changed = {key: value}
+        else:
+            self.changed[key] = value
 
     def merge(self, key: str, entries: Iterable[Object], by: str = "name") -> None:
         """Add entries to a list that is a map by one of its fields: the same key is replaced in its place."""
@@ -49,16 +50,28 @@ class Overlay:
 class Container(Overlay):
     """A container or init container of the template."""
 
-    __slots__ = ("name",)
+    __slots__ = ("_env", "name")
 
     def __init__(self, source: Object) -> None:
         self.source = source
         self.changed = None
         self.name: str = source.get("name", "")
+        self._env: dict[str, Object] | None = None
+
+    def env(self, name: str) -> Object | None:
+        """The entry of an environment variable, if it is set."""
+        return self._variables().get(name)
+
+    def has_env(self, names: frozenset[str]) -> bool:
+        """Whether any of these variables is set."""
+        return not names.isdisjoint(self._variables())
 
     def add_env(self, entries: Iterable[Object]) -> None:
         """Set environment variables: a name that is there is replaced in its place, a new one comes last."""
-        self.merge("env", entries)
+        known = self._variables()
+        for entry in entries:
+            known[entry["name"]] = entry
+        self.put("env", known.values())  # follows later changes; `built` makes a list of it
 
     def add_mounts(self, mounts: Iterable[Object]) -> None:
         """Mount volumes: a path that is taken is taken over."""
@@ -67,9 +80,21 @@ class Container(Overlay):
     def add_port(self, number: int) -> None:
         """Open a port unless it is open already; ports without a name are told apart by their number."""
         ports: Sequence[Object] = self.get("ports") or ()
-        if all(port.get("containerPort") != number for port in ports):
-            self.put("ports", [*ports, {"containerPort": number}])
+        for port in ports:
+            if port.get("containerPort") == number:
+                return
+        self.put("ports", [*ports, {"containerPort": number}])
 
-    def env(self, name: str) -> Object | None:
-        """The entry of an environment variable, if it is set."""
-        return next((entry for entry in self.get("env") or () if entry.get("name") == name), None)
+    def built(self) -> Object:
+        """The container as it goes out."""
+        if not self.changed:
+            return self.source
+        built = {**self.source, **self.changed}
+        if "env" in self.changed:
+            built["env"] = list(built["env"])
+        return built
+
+    def _variables(self) -> dict[str, Object]:
+        if self._env is None:
+            self._env = {entry["name"]: entry for entry in self.source.get("env") or ()}
+        return self._env

@@ -8,10 +8,10 @@ is first read: an operator that renders thousands of jobs never pays for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 Object = Mapping[str, Any]
 RawDecision = tuple[str, object, str, tuple[object, ...]]
@@ -51,44 +51,51 @@ class Decision:
     reason: str
 
 
+class Told(Protocol):
+    """Whoever made a plan, and can tell the rest of it when asked."""
+
+    gang: Gang | None
+    warnings: list[str]
+    decisions: list[RawDecision]
+
+    def pod_sets(self) -> tuple[PodSet, ...]:
+        """The pods."""
+
+    def endpoints(self) -> Mapping[str, tuple[str, ...]]:
+        """The host names."""
+
+
 class Plan:
     """The objects of a TrainJob in apply order, and why they are what they are."""
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(
-        self,
-        objects: tuple[Object, ...],
-        *,
-        gang: Gang | None,
-        warnings: tuple[str, ...],
-        decisions: tuple[RawDecision, ...],
-        pod_sets: Callable[[], tuple[PodSet, ...]],
-        endpoints: Callable[[], Mapping[str, tuple[str, ...]]],
-    ) -> None:
+    def __init__(self, objects: tuple[Object, ...], told: Told) -> None:
         self.objects = objects
-        self.gang = gang
-        self.warnings = warnings
-        self._decisions = decisions
-        self._pod_sets = pod_sets
-        self._endpoints = endpoints
+        self.gang = told.gang
+        self._told = told
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know although the job can run."""
+        return tuple(dict.fromkeys(self._told.warnings))
 
     @cached_property
     def pod_sets(self) -> tuple[PodSet, ...]:
         """The pod sets in the order of the replicated jobs."""
-        return self._pod_sets()
+        return self._told.pod_sets()
 
     @cached_property
     def endpoints(self) -> Mapping[str, tuple[str, ...]]:
         """Host names of the pods, by pod set."""
-        return self._endpoints()
+        return self._told.endpoints()
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """The choices that were made, in the order in which they were made."""
         return tuple(
             Decision(field, str(value), reason % args if args else reason)
-            for field, value, reason, args in self._decisions
+            for field, value, reason, args in self._told.decisions
         )
 
     def find(self, kind: str, name: str | None = None) -> Object | None:

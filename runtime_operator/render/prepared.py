@@ -10,43 +10,23 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..api.names import TRAINER_STEP
-from .framework import Plugin, overriding
+from ..api.names import OLD_API_VERSION, TRAINER_STEP
+from ..api.runtime import MLPolicy
+from .framework import Runtime, overriding
 from .overlay import Object
+from .pods import Draft, has_imageless, pod_spec
+from .registry import installed
 from .snapshot import dump
 from .steps import labelled_step, main_container, steps
 from .template import modern_spec
 from .typed import typed
 
-if TYPE_CHECKING:
-    from ..api.runtime import ClusterTrainingRuntime, MLPolicy, TrainingRuntime
+ENFORCING = ("enforce_ml_policy", "enforce_pod_group_policy", "slice_data")
+"""the hooks that edit pods, in the order in which they are called"""
 
-    Runtime = TrainingRuntime | ClusterTrainingRuntime
-
-Mode = tuple[bool, bool]
-"""whether to build as upstream, and whether to count as upstream"""
-_BUILD_HOOKS = (
-    "complete_template",
-    "enforce_ml_policy",
-    "enforce_pod_group_policy",
-    "slice_data",
-    "build_components",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A replicated job of the template, before a TrainJob changes it."""
-
-    job: Object
-    step: str
-    count: int
-    main: str
-    wave: int
-    labelled: bool
-    """the Job template carries the trainer's label, which is all that upstream knows"""
+Hook = Callable[..., Any]
 
 
 @dataclass(slots=True)
@@ -54,9 +34,18 @@ class Prepared:
     """A runtime, ready to be rendered many times; holding the runtime itself, it would keep it for ever."""
 
     spec: Object
+    """the JobSet spec of its template"""
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
     drafts: tuple[Draft, ...]
+    names: frozenset[str]
     subdomain: str | None
-    hooks: Mapping[str, tuple[Callable[..., Any], ...]]
+    is_old: bool
+    """written in the version of early texts, when programs read MASTER_ADDR"""
+    enforcing: tuple[Hook, ...]
+    building: tuple[Hook, ...]
+    upstream: bool
+    counts: bool
     _text: str | None = None
 
     def snapshot(self, runtime: Runtime) -> str:
@@ -66,36 +55,53 @@ class Prepared:
         return self._text
 
 
-_CACHE: dict[int, tuple[weakref.ref[Any], dict[tuple[Mode, Sequence[Plugin]], Prepared]]] = {}
+_Mode = tuple[bool, bool]
+_CACHE: dict[int, tuple[weakref.ref[Runtime], dict[_Mode, Prepared]]] = {}
 
 
-def prepare(runtime: Runtime, plugins: tuple[Plugin, ...], *, upstream: bool, kueue: bool) -> Prepared:
-    """Return what is the same for all jobs of a runtime."""
+def prepare(runtime: Runtime, *, upstream: bool, counts: bool) -> Prepared:
+    """Return what all jobs of a runtime share; `counts` keeps upstream's names, order and counts."""
     key = id(runtime)
     held = _CACHE.get(key)
     if held is None or held[0]() is not runtime:
-        held = _CACHE[key] = (weakref.ref(runtime, lambda _: _CACHE.pop(key, None)), {})
-    mode = ((upstream, upstream or kueue), plugins)
+        held = _CACHE[key] = (weakref.ref(runtime, lambda _: _forget(key)), {})
+    mode = (upstream, counts)
     found = held[1].get(mode)
     if found is None:
-        found = held[1][mode] = _prepare(runtime, plugins, *mode[0])
+        found = held[1][mode] = _prepare(runtime, upstream=upstream, counts=counts)
     return found
 
 
-def _prepare(runtime: Runtime, plugins: tuple[Plugin, ...], upstream: bool, counts: bool) -> Prepared:
-    serving = [each for each in plugins if each.serves(runtime)]
-    hooks = {hook: overriding(serving, hook) for hook in _BUILD_HOOKS}
-    spec: Object = (runtime.spec.template and runtime.spec.template.spec) or {}
+def _forget(key: int) -> None:
+    _CACHE.pop(key, None)
+
+
+def _prepare(runtime: Runtime, *, upstream: bool, counts: bool) -> Prepared:
+    serving = [each for each in installed(upstream=upstream) if each.serves(runtime)]
+    template = runtime.spec.template
+    spec: Object = (template.spec if template is not None else None) or {}
     if upstream:
         spec = typed(spec)
     else:
-        for complete in () if counts else hooks["complete_template"]:
+        for complete in () if counts else overriding(serving, "complete_template"):
             spec = complete(runtime, spec)
         spec = modern_spec(spec)
+    metadata: Object = (template.metadata if template is not None else None) or {}
     jobs = spec.get("replicatedJobs") or ()
-    drafts = draft_jobs(jobs, runtime.spec.mlPolicy, upstream=upstream, counts=counts)
-    subdomain = (spec.get("network") or {}).get("subdomain")
-    return Prepared(spec, drafts, subdomain, hooks)
+    names = [each["name"] for each in jobs]
+    return Prepared(
+        spec=spec,
+        labels=metadata.get("labels") or {},
+        annotations=metadata.get("annotations") or {},
+        drafts=draft_jobs(jobs, runtime.spec.mlPolicy, upstream=upstream, counts=counts),
+        names=frozenset(names) if len(set(names)) == len(names) else frozenset(),
+        subdomain=(spec.get("network") or {}).get("subdomain"),
+        is_old=runtime.raw.get("apiVersion") == OLD_API_VERSION,
+        enforcing=tuple(each for hook in ENFORCING for each in overriding(serving, hook)),
+        building=overriding(serving, "build_components"),
+        upstream=upstream,
+        counts=counts,
+    )
 
 
 def draft_jobs(
@@ -113,8 +119,42 @@ def draft_jobs(
         scaled = policy is not None and (labelled if counts else step == TRAINER_STEP)
         count = (policy.numNodes or 1) if scaled and policy is not None else _parallelism(job)
         main = main_container(job, step, mpi=mpi, upstream=upstream)
-        drafts.append(Draft(job, step, max(count, 1), main, wave, labelled))
+        pod = pod_spec(job)
+        drafts.append(Draft(job, pod, step, max(count, 1), main, wave, labelled, has_imageless(pod)))
     return tuple(drafts)
+
+
+def redraft_jobs(prepared: Prepared, spec: Object, policy: MLPolicy | None) -> Sequence[Draft]:
+    """Draft the jobs of a patched spec; only a patch that moves labels or containers needs a fresh look."""
+    jobs = spec.get("replicatedJobs") or ()
+    drafts = []
+    for draft, job in zip(prepared.drafts, jobs, strict=False):
+        if job is draft.job:
+            drafts.append(draft)
+            continue
+        pod = pod_spec(job)
+        if not _same_outline(draft, job, pod):
+            break
+        drafts.append(Draft(job, pod, *draft[2:]))
+    if len(drafts) == len(prepared.drafts) == len(jobs):
+        return drafts
+    return draft_jobs(jobs, policy, upstream=prepared.upstream, counts=prepared.counts)
+
+
+def _same_outline(draft: Draft, job: Object, pod: Object) -> bool:
+    """Whether a patch left alone all that decides about steps and main containers; the rest is shared."""
+    old, new = draft.job.get("template") or {}, job.get("template") or {}
+    return (
+        job["name"] == draft.job["name"]
+        and new.get("metadata") is old.get("metadata")
+        and pod.get("containers") is draft.pod.get("containers")
+        and pod.get("initContainers") is draft.pod.get("initContainers")
+        and _pod_metadata(new) is _pod_metadata(old)
+    )
+
+
+def _pod_metadata(template: Object) -> Any:
+    return ((template.get("spec") or {}).get("template") or {}).get("metadata")
 
 
 def _parallelism(job: Object) -> int:

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 _JOBS = "spec.template.spec.replicatedJobs"
 
 
-def check_pods(info: Info, trainers: Sequence[Pods]) -> None:
+def check_pods(info: Info) -> None:
     """Refuse a runtime without jobs, a trainer that is not there, and more than one of them."""
+    trainers = info.trainers
+    if len(trainers) == 1 or (not trainers and info.pods and info.job.spec.trainer is None):
+        return
     runtime = f"{info.runtime.kind} {info.runtime.name!r}"
     if not info.pods:
         detail = f"{runtime} has no jobs: give it {_JOBS}"
@@ -28,26 +31,26 @@ def check_pods(info: Info, trainers: Sequence[Pods]) -> None:
         names = ", ".join(each.name for each in trainers)
         label = f"{ANCESTOR_LABEL}: {TRAINER_STEP}"
         detail = f"{runtime} has more than one trainer, got {names}: label one job {label}"
-    elif not trainers and info.job.spec.trainer is not None:
+    else:
         names = ", ".join(each.name for each in info.pods)
         detail = (
             f"nobody can tell which job of {runtime} is the trainer, got {names}: "
             f"label its template {ANCESTOR_LABEL}: {TRAINER_STEP}, or leave spec.trainer out"
         )
-    else:
-        return
     raise SpecError([FieldError("spec.runtimeRef", detail)])
 
 
 def check_images(info: Info) -> None:
     """Refuse containers without an image, which no API server would create."""
-    errors = list(_without_image(info))
-    if errors:
-        raise SpecError(errors)
-
-
-def _without_image(info: Info) -> Iterator[FieldError]:
     for pods in info.pods:
+        if pods.imageless:
+            errors = list(_without_image(info.pods))
+            if errors:
+                raise SpecError(errors)
+
+
+def _without_image(pod_sets: Sequence[Pods]) -> Iterator[FieldError]:
+    for pods in pod_sets:
         for each in (*pods.containers, *pods.init_containers):
             if not each.get("image"):
                 where = (

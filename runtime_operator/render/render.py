@@ -8,30 +8,25 @@ as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..api.names import API_VERSION, KUEUE_MANAGER, KUEUE_QUEUE_LABEL, TRAIN_JOB
+from ..api.names import KUEUE_MANAGER, KUEUE_QUEUE_LABEL, TRAINER_STEP
 from . import snapshot
 from .facts import NO_FACTS, Facts
-from .framework import Plugin
+from .framework import Runtime
 from .info import Info
-from .plan import Plan, PodSet
-from .pod_requests import pod_requests
+from .overlay import Object
+from .plan import Plan
 from .pods import Pods
-from .prepared import Draft, Prepared, draft_jobs, prepare
+from .prepared import Prepared, prepare, redraft_jobs
 from .refusals import check_pods
-from .registry import installed
 from .resources import merge_resources
-from .strategic_merge import patched_metadata, patched_spec
+from .strategic_merge import merged_field, patched_metadata, patched_spec, pod_fields
 
 if TYPE_CHECKING:
-    from ..api.runtime import ClusterTrainingRuntime, TrainingRuntime
     from ..api.trainjob import TrainJob
     from ..api.wire import Compat
-
-    Runtime = TrainingRuntime | ClusterTrainingRuntime
 
 OWN_LABEL = "kfp-trainer/train-job"
 """on every object of ours: a controller watches these and no other"""
@@ -41,21 +36,14 @@ _RANK: Mapping[str, int] = {"Secret": 0, "ConfigMap": 0, "PodGroup": 2, "JobSet"
 def render(job: TrainJob, runtime: Runtime | None, facts: Facts = NO_FACTS, compat: Compat = None) -> Plan:
     """Say which objects a TrainJob becomes, and why; SpecError where it cannot become any."""
     info, prepared, text = begin(job, runtime, facts, compat)
-    for hook in ("enforce_ml_policy", "enforce_pod_group_policy", "slice_data"):
-        for enforce in prepared.hooks[hook]:
-            enforce(info)
-    objects = [info.owned("v1", "ConfigMap", job.name + snapshot.SUFFIX, data={snapshot.KEY: text})]
-    for build in prepared.hooks["build_components"]:
+    for enforce in prepared.enforcing:
+        enforce(info)
+    objects = [info.owned("v1", "ConfigMap", info.name + snapshot.SUFFIX, data={snapshot.KEY: text})]
+    for build in prepared.building:
         objects.extend(build(info))
-    objects.sort(key=lambda each: _RANK.get(each["kind"], 1))
-    return Plan(
-        tuple(objects),
-        gang=info.gang,
-        warnings=tuple(dict.fromkeys(info.warnings)),
-        decisions=tuple(info.decisions),
-        pod_sets=partial(_pod_sets, info),
-        endpoints=partial(_endpoints, info),
-    )
+    if len(objects) > 2:
+        objects.sort(key=_rank)
+    return Plan(tuple(objects), info)
 
 
 def begin(
@@ -65,79 +53,57 @@ def begin(
     upstream = compat == "upstream"
     runtime, text = snapshot.runtime_of(job, runtime, facts, compat)
     kueue = managed_by_kueue(job)
-    plugins: tuple[Plugin, ...] = installed(upstream=upstream)
-    prepared = prepare(runtime, plugins, upstream=upstream, kueue=kueue)
+    prepared = prepare(runtime, upstream=upstream, counts=upstream or kueue)
     info = Info(job, runtime, facts, upstream=upstream, kueue=kueue)
-    _set_names(info, prepared)
-    _patch(info, prepared)
-    trainers = info.trainers()
-    info.trainer = trainers[0] if trainers else None
+    if prepared.subdomain:
+        info.subdomain = prepared.subdomain
     if not upstream:
-        check_pods(info, trainers)
+        info.own_labels = {OWN_LABEL: info.name}
+    _patch(info, prepared)
+    info.old_runtime = prepared.is_old
+    info.trainers = [each for each in info.pods if each.step == TRAINER_STEP]
+    if info.trainers:
+        info.trainer = info.trainers[0]
+    if not upstream:
+        check_pods(info)
     merge_resources(info)
     return info, prepared, text if text is not None else prepared.snapshot(runtime)
 
 
 def managed_by_kueue(job: TrainJob) -> bool:
     """Whether Kueue counts this job's pods: then names, order, counts and requests are upstream's."""
-    return KUEUE_QUEUE_LABEL in job.labels or any(
-        patch.manager == KUEUE_MANAGER for patch in job.spec.runtimePatches
-    )
-
-
-def _set_names(info: Info, prepared: Prepared) -> None:
-    metadata = info.job.metadata
-    info.name = metadata["name"]
-    info.namespace = metadata.get("namespace") or "default"
-    info.subdomain = prepared.subdomain or info.name
-    uid = metadata.get("uid")
-    if uid:
-        info.owner = {
-            "apiVersion": API_VERSION,
-            "kind": TRAIN_JOB,
-            "name": info.name,
-            "uid": uid,
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-    if not info.upstream:
-        info.own_labels = {OWN_LABEL: info.name}
+    if KUEUE_QUEUE_LABEL in (job.metadata.get("labels") or ()):
+        return True
+    return KUEUE_MANAGER in [patch.manager for patch in job.spec.runtimePatches]
 
 
 def _patch(info: Info, prepared: Prepared) -> None:
+    """Merge the job's patches into the template, and make the pods that plug-ins work on."""
+    info.spec, info.labels, info.annotations = prepared.spec, prepared.labels, prepared.annotations
     patches = [{"trainingRuntimeSpec": each.trainingRuntimeSpec} for each in info.job.spec.runtimePatches]
-    template = info.runtime.spec.template
-    metadata = patched_metadata(template.metadata if template is not None else None, patches)
-    info.labels, info.annotations = metadata["labels"], metadata["annotations"]
-    info.spec = patched_spec(prepared.spec, patches, upstream=info.upstream)
-    if info.spec is prepared.spec:
+    if not patches:
         info.pods = [Pods(each) for each in prepared.drafts]
-    else:
-        info.pods = [Pods(each) for each in _patched_drafts(info, prepared)]
+        return
+    metadata = patched_metadata({"labels": info.labels, "annotations": info.annotations}, patches)
+    info.labels, info.annotations = metadata["labels"], metadata["annotations"]
+    fields = pod_fields(patches)
+    if fields is not None and prepared.names.issuperset([name for name, _ in fields]):
+        info.pods = [Pods(each) for each in prepared.drafts]
+        for name, pod in fields:
+            _put_fields(info, name, pod)
+        return
+    info.spec = patched_spec(prepared.spec, patches, upstream=info.upstream)
+    info.pods = [Pods(each) for each in redraft_jobs(prepared, info.spec, info.runtime.spec.mlPolicy)]
 
 
-def _patched_drafts(info: Info, prepared: Prepared) -> Iterable[Draft]:
-    """Draft anew when a patch may have moved a label; jobs that no patch touches stay as they were."""
-    return draft_jobs(
-        info.spec.get("replicatedJobs") or (),
-        info.runtime.spec.mlPolicy,
-        upstream=info.upstream,
-        counts=info.upstream_pods,
-    )
+def _put_fields(info: Info, name: str, pod: Object) -> None:
+    for pods in info.pods:
+        if pods.name == name:
+            for key, change in pod.items():
+                merged = merged_field(key, pods.get(key), change, upstream=info.upstream)
+                if merged is not None:
+                    pods.put(key, merged)
 
 
-def _pod_sets(info: Info) -> tuple[PodSet, ...]:
-    return tuple(
-        PodSet(
-            each.name,
-            each.step,
-            each.count * each.replicas,
-            pod_requests(each.built_spec(), upstream=info.upstream),
-            each.wave,
-        )
-        for each in info.pods
-    )
-
-
-def _endpoints(info: Info) -> Mapping[str, tuple[str, ...]]:
-    return {each.name: tuple(info.hosts(each)) for each in info.pods}
+def _rank(target: Object) -> int:
+    return _RANK.get(target["kind"], 1)

@@ -35,7 +35,7 @@ def merge_resources(info: Info) -> None:
 
 def _merged_for(info: Info, base: Object, wanted: Object) -> Object:
     result = merged(base, wanted, claims=not info.upstream)
-    if info.upstream:
+    if info.upstream or result.get("requests", {}).keys() <= result.get("limits", {}).keys():
         return result
     allowed, missing = limits_from_requests(result)
     if missing:
@@ -53,9 +53,9 @@ def targets(info: Info) -> Sequence[Pods]:
             return []
         return [each for each in info.pods if each.labelled or (as_node and each.name == NODE)]
     if mpi is None:
-        return info.trainers()
+        return info.trainers
     nodes = [each for each in info.pods if each.name == NODE]
-    return [*nodes, *(each for each in info.trainers() if each.name != NODE and (as_node or not nodes))]
+    return [*nodes, *(each for each in info.trainers if each.name != NODE and (as_node or not nodes))]
 
 
 def merged(base: Object, wanted: Object, *, claims: bool) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def runtime_of(
     job: TrainJob, runtime: Runtime | None, facts: Facts, compat: Compat = None
 ) -> tuple[Runtime, str | None]:
     """The runtime to render from: the snapshot's, with its text, or the one given if there is no snapshot."""
-    held = facts.existing.get(("ConfigMap", job.name + SUFFIX))
+    held = facts.existing.get(("ConfigMap", job.metadata["name"] + SUFFIX))
     if held is not None:
         text = _text_of(held, job)
         frozen = _parse(text, compat)

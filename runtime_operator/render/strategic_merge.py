@@ -43,6 +43,36 @@ def patched_spec(spec: Object, patches: Iterable[Object], *, upstream: bool = Fa
     return {**merged, "replicatedJobs": _in_old_order(spec, merged)}
 
 
+def pod_fields(patches: Iterable[Object]) -> list[tuple[str, Object]] | None:
+    """What patches change in pods, job by job, if they change nothing but plain fields of pods.
+
+    So most patches are (Kueue's among them), and they need no merged spec: each field is merged on its own.
+    """
+    found: list[tuple[str, Object]] = []
+    for patch in patches:
+        template = (patch.get("trainingRuntimeSpec") or {}).get("template") or {}
+        for job in (template.get("spec") or {}).get("replicatedJobs") or ():
+            pod = _only(_only(_only(job.get("template"), "spec"), "template"), "spec")
+            if pod is None or "containers" in pod or "initContainers" in pod:
+                return None
+            found.append((job["name"], pod))
+    return found
+
+
+def _only(parent: Object | None, key: str) -> Object | None:
+    return parent.get(key) if parent is not None and len(parent) == 1 else None
+
+
+def merged_field(key: str, old: Any, change: Any, *, upstream: bool = False) -> Any:
+    """Merge one field of a map; what the change cannot say leaves the old value."""
+    kind = type(change)
+    if kind is dict:
+        return _merge_map(old or {}, change, upstream=upstream)
+    if kind is list and key in MERGE_KEYS and change:
+        return _merge_list(key, old or [], change, upstream=upstream)
+    return old if _is_absent(key, change, upstream=upstream) else change
+
+
 def patched_metadata(metadata: Object | None, patches: Iterable[Object]) -> dict[str, dict[str, str]]:
     """Merge the patches' `template.metadata` over a runtime's: the labels and annotations of the JobSet."""
     merged = {
@@ -58,21 +88,20 @@ def patched_metadata(metadata: Object | None, patches: Iterable[Object]) -> dict
 
 def _in_old_order(spec: Object, merged: Object) -> list[Object]:
     """Sort the jobs as the runtime lists them; a job that it lacks goes to the front."""
-    place = {job["name"]: index for index, job in enumerate(spec.get("replicatedJobs") or [])}
-    return sorted(merged.get("replicatedJobs") or [], key=lambda job: place.get(job["name"], 0))
+    old, new = spec.get("replicatedJobs") or [], merged.get("replicatedJobs") or []
+    names = [job["name"] for job in old]
+    if names == [job["name"] for job in new]:
+        return list(new)
+    place = {name: index for index, name in enumerate(names)}
+    return sorted(new, key=lambda job: place.get(job["name"], 0))
 
 
 def _merge_map(base: Object, patch: Object, *, upstream: bool) -> dict[str, Any]:
-    merged = dict(base)
+    merged = {**base}
     for key, value in patch.items():
-        if _is_absent(key, value, upstream=upstream):
-            continue
-        if isinstance(value, Mapping):
-            merged[key] = _merge_map(merged.get(key) or {}, value, upstream=upstream)
-        elif key in MERGE_KEYS and isinstance(value, list):
-            merged[key] = _merge_list(key, merged.get(key) or [], value, upstream=upstream)
-        else:
-            merged[key] = value
+        new = merged_field(key, merged.get(key), value, upstream=upstream)
+        if new is not None:
+            merged[key] = new
     return merged
 
 
@@ -85,13 +114,17 @@ def _is_absent(key: str, value: Any, *, upstream: bool) -> bool:
 
 def _merge_list(field: str, base: Sequence[Any], patch: Sequence[Any], *, upstream: bool) -> list[Any]:
     key = MERGE_KEYS[field]
-    old = {item.get(key): item for item in base}
-    place = {item.get(key): index for index, item in enumerate(base)}
+    names = [item.get(key) for item in base]
     changed: dict[Any, Any] = {}
     for item in patch:
         name = item.get(key)
-        changed[name] = _merge_item(field, changed.get(name) or old.get(name) or {}, item, upstream=upstream)
-    return _interleaved([item for item in base if item.get(key) not in changed], changed, key, place)
+        old = changed.get(name) or (base[names.index(name)] if name in names else {})
+        changed[name] = _merge_item(field, old, item, upstream=upstream)
+    if len(changed) == 1 and name in names:
+        place = names.index(name)
+        return [*base[:place], changed[name], *base[place + 1 :]]
+    order = {name: index for index, name in enumerate(names)}
+    return _interleaved([item for item in base if item.get(key) not in changed], changed, key, order)
 
 
 def _interleaved(

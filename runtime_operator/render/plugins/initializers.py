@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from ...api.names import DATASET_STEP, MODEL_STEP
 from ..framework import Plugin
 from ..info import Info
-from ..overlay import Container
-from ..rendezvous import variable
+from ..overlay import Container, Object
 from ..typed import copied_env
 
 if TYPE_CHECKING:
@@ -25,16 +24,20 @@ class Initializers(Plugin):
         wanted = info.job.spec.initializer
         if wanted is None:
             return
+        sources = {DATASET_STEP: wanted.dataset, MODEL_STEP: wanted.model}
         for pods in info.pods:
-            source = {DATASET_STEP: wanted.dataset, MODEL_STEP: wanted.model}.get(pods.step)
+            source = sources.get(pods.step)
             if source is not None and pods.main is not None:
                 _fetch(pods.main, source, upstream=info.upstream)
 
 
 def _fetch(container: Container, source: InitializerSource, *, upstream: bool) -> None:
+    env: list[Object] = []
     if source.storageUri is not None:
-        container.add_env((variable("STORAGE_URI", source.storageUri),))
+        env.append({"name": "STORAGE_URI", "value": source.storageUri})
     if source.env:
-        container.add_env(copied_env(source.env) if upstream else source.env)
+        env.extend(copied_env(source.env) if upstream else source.env)
+    if env:
+        container.add_env(env)
     if source.secretRef:
         container.put("envFrom", [*(container.get("envFrom") or ()), {"secretRef": source.secretRef}])

@@ -41,8 +41,9 @@ class JobSet(Plugin):
             metadata["labels"] = {**info.labels, **info.own_labels}
         if info.annotations:
             metadata["annotations"] = info.annotations
-        kept = {each.name for each in info.pods}
-        jobs = [_job(info, each, kept) for each in info.pods]
+        jobs = [_job(info, each) for each in info.pods]
+        if len(jobs) < len(info.spec.get("replicatedJobs", jobs)):
+            _without_waiting(jobs)
         spec = {**info.spec, "replicatedJobs": jobs, "suspend": info.job.spec.suspend}
         return ({"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": spec},)
 
@@ -61,28 +62,29 @@ class JobSet(Plugin):
         return None
 
 
-def _job(info: Info, pods: Pods, kept: set[str]) -> Object:
-    job = pods.job.built()
+def _job(info: Info, pods: Pods) -> dict[str, Any]:
+    job = pods.job
     template = job.get("template") or {}
-    spec = {**(template.get("spec") or {}), "parallelism": pods.count}
-    if pods.step in STEPS or info.upstream or "completions" not in spec:
-        spec["completions"] = pods.count
+    spec = template.get("spec") or {}
     pod = spec.get("template") or {}
-    spec["template"] = {**pod, "spec": pods.built_spec()}
-    if pods.labels or pods.annotations:
-        spec["template"]["metadata"] = _metadata(pod.get("metadata") or {}, pods)
-    built: dict[str, Any] = {**job, "template": {**template, "spec": spec}}
-    if pods.step in STEPS:
+    metadata = pods.built_metadata(pod.get("metadata"))
+    built_pod = {**pod, "spec": pods.built()}
+    if metadata is not None:
+        built_pod["metadata"] = metadata
+    known = pods.step in STEPS
+    count = completions = pods.count
+    if not known and not info.upstream:
+        completions = spec.get("completions", count)
+    counts = {"parallelism": count, "completions": completions, "template": built_pod}
+    built = {**job, "template": {**template, "spec": {**spec, **counts}}}
+    if known:
         built["replicas"] = 1
-    if built.get("dependsOn") and any(each["name"] not in kept for each in built["dependsOn"]):
-        built["dependsOn"] = [each for each in built["dependsOn"] if each["name"] in kept]
     return built
 
 
-def _metadata(metadata: Object, pods: Pods) -> Object:
-    changed = dict(metadata)
-    if pods.labels:
-        changed["labels"] = {**(metadata.get("labels") or {}), **pods.labels}
-    if pods.annotations:
-        changed["annotations"] = {**(metadata.get("annotations") or {}), **pods.annotations}
-    return changed
+def _without_waiting(jobs: list[dict[str, Any]]) -> None:
+    """Nobody waits for a job that a plug-in has left out."""
+    names = {each["name"] for each in jobs}
+    for each in jobs:
+        if "dependsOn" in each:
+            each["dependsOn"] = [one for one in each["dependsOn"] if one["name"] in names]

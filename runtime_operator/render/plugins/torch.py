@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...api.legacy_names import stale_master_address
-from ...api.names import OLD_API_VERSION, PET_ENVS, TRAINER_PORT, TRAINER_PORT_TEXT
+from ...api.names import PET_ENVS, TRAINER_PORT, TRAINER_PORT_TEXT
 from ...api.tolerances import Tolerance, notice
 from ...errors import FieldError, SpecError
 from ..framework import Plugin, Runtime
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ..pods import Pods
 
 TUNE_RUN = ["tune", "run"]
+_RENDEZVOUS = frozenset((*PET_ENVS, "MASTER_ADDR", "MASTER_PORT"))
+"""what a runtime or a job may say about the meeting point"""
 _RANK = index_variable("PET_NODE_RANK")
 _PORT = variable("PET_MASTER_PORT", TRAINER_PORT_TEXT)
 
@@ -42,23 +44,28 @@ class Torch(Plugin):
 
     def enforce_ml_policy(self, info: Info) -> None:
         """Tell torchrun how many nodes and processes there are, and where they meet."""
-        policy, pods = _policy(info), info.trainer
+        pods = info.trainer
         if pods is None:
             return
-        elastic = None if info.upstream else _elastic(info, policy, pods)
-        per_node = processes(info, pods)
-        if pods.main is not None and not (info.upstream and info.job.spec.trainer is None):
-            if elastic is not None:
-                _meet_elastic(info, pods.main, _bounds(elastic), elastic, str(per_node))
+        policy = policy_of(info)
+        elastic = policy.elasticPolicy and _elastic(info, policy.elasticPolicy, pods)
+        per_node = str(processes(info, pods))
+        main = pods.main
+        if main is not None:
+            if info.upstream:
+                _meet_as_upstream(info, main, _fixed(info, pods, per_node))
+            elif elastic is not None:
+                _meet_elastic(info, main, elastic, per_node)
             else:
-                _meet(info, pods, pods.main, str(per_node))
-        targets = policy.envInjection.targets if policy.envInjection is not None else None
-        for target in targets or ():
-            for name in target.containerNames:
-                _injected(info, target.jobName, name).add_env(_fixed(info, pods, str(per_node)))
+                _meet(info, pods, main, per_node)
+        if policy.envInjection is not None:
+            for target in policy.envInjection.targets or ():
+                for name in target.containerNames:
+                    _injected(info, target.jobName, name).add_env(_fixed(info, pods, per_node))
 
 
-def _policy(info: Info) -> TorchPolicy:
+def policy_of(info: Info) -> TorchPolicy:
+    """The torch policy of a runtime that has one."""
     policy = info.runtime.spec.mlPolicy
     assert policy is not None and policy.torch is not None  # `serves` says so
     return policy.torch
@@ -66,35 +73,48 @@ def _policy(info: Info) -> TorchPolicy:
 
 def _fixed(info: Info, pods: Pods, per_node: str, port: Object = _PORT) -> tuple[Object, ...]:
     return (
-        variable("PET_NNODES", str(pods.count)),
-        variable("PET_NPROC_PER_NODE", per_node),
+        {"name": "PET_NNODES", "value": str(pods.count)},
+        {"name": "PET_NPROC_PER_NODE", "value": per_node},
         _RANK,
-        variable("PET_MASTER_ADDR", host(info)),
+        {"name": "PET_MASTER_ADDR", "value": host(info)},
         port,
     )
 
 
+def _meet_as_upstream(info: Info, main: Container, env: Sequence[Object]) -> None:
+    trainer = info.job.spec.trainer
+    if trainer is None:
+        return
+    main.add_env(env[:3] if trainer.command == TUNE_RUN else env)
+    open_port(info, main)
+
+
 def _meet(info: Info, pods: Pods, main: Container, per_node: str) -> None:
     """A fixed number of nodes; torchtune's command says itself where they meet."""
-    if info.upstream:
-        trainer = info.job.spec.trainer
-        tune = trainer is not None and trainer.command == TUNE_RUN
-        main.add_env(_fixed(info, pods, per_node)[: 3 if tune else 5])
-        open_port(info, main)
-        return
-    if list(main.get("command") or ())[:2] == TUNE_RUN:
-        _warn_of_replaced(info, main, PET_ENVS[:3])
-        main.add_env(_fixed(info, pods, per_node)[:3])
-        open_port(info, main)
-        return
-    _warn_of_replaced(info, main, PET_ENVS)
-    port = _master_port(main)
-    entry = _PORT if port == TRAINER_PORT else variable("PET_MASTER_PORT", str(port))
-    main.add_env(_fixed(info, pods, per_node, entry))
-    if _speaks_of_master(info, main):
-        main.add_env(list(_master(info, main, port)))
-    open_port(info, main, port)
-    info.decide("PET_MASTER_ADDR", host(info), "node 0 of %s", pods.name)
+    port, port_env = TRAINER_PORT, _PORT
+    sets_own = main.has_env(_RENDEZVOUS)
+    if sets_own:
+        _warn_of_replaced(info, main)
+        port = _master_port(main)
+        port_env = variable("PET_MASTER_PORT", str(port))
+    env = _fixed(info, pods, per_node, port_env)
+    command = main.get("command")
+    if command and command[0] == "tune" and list(command[:2]) == TUNE_RUN:
+        main.add_env(env[:3])
+    else:
+        main.add_env(env)
+        if (
+            info.old_runtime
+            or policy_of(info).numProcPerNode is not None
+            or (sets_own and _names_master(main))
+        ):
+            main.add_env(list(_master(info, main, port)))
+    main.add_port(port)
+    info.decide("PET_MASTER_ADDR", pods.name, "its first pod is where all meet, on port %s", port)
+
+
+def _names_master(main: Container) -> bool:
+    return main.env("MASTER_ADDR") is not None or main.env("MASTER_PORT") is not None
 
 
 def _master_port(main: Container) -> int:
@@ -102,14 +122,6 @@ def _master_port(main: Container) -> int:
     entry = main.env("MASTER_PORT")
     text = str(entry.get("value", "")) if entry is not None else ""
     return int(text) if text.isdecimal() and 0 < int(text) < 65536 else TRAINER_PORT
-
-
-def _speaks_of_master(info: Info, main: Container) -> bool:
-    """Whether the program may read MASTER_ADDR itself: its runtime sets it, or is written as of old."""
-    if main.env("MASTER_ADDR") is not None or main.env("MASTER_PORT") is not None:
-        return True
-    policy = _policy(info)
-    return policy.numProcPerNode is not None or info.runtime.raw.get("apiVersion") == OLD_API_VERSION
 
 
 def _master(info: Info, main: Container, port: int) -> Iterable[Object]:
@@ -122,8 +134,8 @@ def _master(info: Info, main: Container, port: int) -> Iterable[Object]:
         yield variable("MASTER_PORT", str(port))
 
 
-def _warn_of_replaced(info: Info, main: Container, names: Sequence[str]) -> None:
-    for name in names:
+def _warn_of_replaced(info: Info, main: Container) -> None:
+    for name in PET_ENVS:
         entry = main.env(name)
         if entry is not None:
             value = entry.get("value")
@@ -131,10 +143,9 @@ def _warn_of_replaced(info: Info, main: Container, names: Sequence[str]) -> None
             info.warn(notice(Tolerance.ENVIRONMENT, f"env.{name}", text))
 
 
-def _elastic(info: Info, policy: TorchPolicy, pods: Pods) -> ElasticPolicy | None:
+def _elastic(info: Info, elastic: ElasticPolicy, pods: Pods) -> ElasticPolicy | None:
     """The policy of a job whose number of nodes may change; Kueue cannot count such a job."""
-    elastic = policy.elasticPolicy
-    if elastic is None:
+    if info.upstream:
         return None
     if info.kueue:
         info.warn(
@@ -158,12 +169,11 @@ def _bounds(elastic: ElasticPolicy) -> tuple[int, int]:
     return least, max(least, elastic.maxNodes or least)
 
 
-def _meet_elastic(
-    info: Info, main: Container, bounds: tuple[int, int], elastic: ElasticPolicy, per_node: str
-) -> None:
+def _meet_elastic(info: Info, main: Container, elastic: ElasticPolicy, per_node: str) -> None:
+    least, most = _bounds(elastic)
     endpoint = f"{host(info)}:{TRAINER_PORT}"
     env = [
-        variable("PET_NNODES", f"{bounds[0]}:{bounds[1]}"),
+        variable("PET_NNODES", f"{least}:{most}"),
         variable("PET_NPROC_PER_NODE", per_node),
         variable("PET_RDZV_BACKEND", "c10d"),
         variable("PET_RDZV_ENDPOINT", endpoint),
@@ -172,7 +182,7 @@ def _meet_elastic(
     if elastic.maxRestarts is not None:
         env.append(variable("PET_MAX_RESTARTS", str(elastic.maxRestarts)))
     main.add_env(env)
-    open_port(info, main)
+    main.add_port(TRAINER_PORT)
     info.decide("PET_RDZV_ENDPOINT", endpoint, "elastic nodes meet where node 0 is")
 
 

@@ -36,7 +36,7 @@ class TrainerOverrides(Plugin):
         if info.upstream:
             env = list(copied_env(env))
         command = _command(info, trainer)
-        for pods in info.trainers():
+        for pods in info.trainers:
             _override(pods, trainer, command, env)
         for pods in _helpers(info):
             if env and pods.main is not None:
@@ -47,9 +47,10 @@ class TrainerOverrides(Plugin):
 
 def _command(info: Info, trainer: Trainer) -> Sequence[str] | None:
     """The job's command; a whole command line in one string is split into words, never given to a shell."""
-    if info.upstream or trainer.command is None or len(trainer.command) != 1:
-        return trainer.command
-    words, warning = split_command(trainer.command, path="spec.trainer.command")
+    command = trainer.command
+    if info.upstream or command is None or len(command) != 1 or command[0].isidentifier():
+        return command
+    words, warning = split_command(command, path="spec.trainer.command")
     if warning is not None:
         info.warn(warning)
     return words

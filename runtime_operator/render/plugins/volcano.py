@@ -99,9 +99,9 @@ def _unknown_class(name: str) -> FieldError:
 
 
 def _send(info: Info, pods: Pods, *, in_gang: bool) -> None:
-    scheduler = pods.spec.get("schedulerName")
+    scheduler = pods.get("schedulerName")
     if not scheduler:
-        pods.spec.put("schedulerName", SCHEDULER)
+        pods.put("schedulerName", SCHEDULER)
         info.decide(
             f"{pods.name}.schedulerName", SCHEDULER, "the runtime asks for Volcano and names no scheduler"
         )
@@ -118,9 +118,9 @@ def _priority(info: Info) -> str | None:
     """Find the gang's priority class: that of its first pods that name one; upstream takes the job's last."""
     members = info.gang.pod_sets if info.gang is not None else ()
     named: list[str] = [
-        pods.spec.get("priorityClassName")
+        pods.get("priorityClassName")
         for pods in info.pods
-        if pods.name in members and pods.spec.get("priorityClassName")
+        if pods.name in members and pods.get("priorityClassName")
     ]
     if not named:
         return None
