@@ -11,6 +11,9 @@ from .cluster import Cluster
 from .patches import patched
 from .wording import verdict
 
+REACTION = 1.0
+"""so long the Job controller waits after news of a pod, for more of them"""
+
 
 def play(cluster: Cluster, script: list[Any]) -> Iterator[dict[str, Any]]:
     """Each step's verdict on a patch, if it has one, when the step is over."""
@@ -21,6 +24,7 @@ def play(cluster: Cluster, script: list[Any]) -> Iterator[dict[str, Any]]:
         cluster.controller_runs = True
         for happening in entry if isinstance(entry, list) else [entry]:
             verdicts |= _happen(cluster, happening)
+        cluster.now += REACTION
         cluster.controller_runs = True
         cluster.quiet()
         _wait_for_deleted_pods(cluster, entry)

@@ -38,7 +38,7 @@ def admit(jobset: Json) -> Admitted:
     admitted = {**jobset, "spec": with_defaults(spec)}
     errors = schema.faults(admitted)
     if not errors:
-        errors = (*_empty_dependency(spec), *check_jobset(admitted)) or refuse_unsupported(admitted)
+        errors = _refusal(admitted, (*_empty_dependency(spec), *check_jobset(admitted)))
     return Admitted(admitted, errors, _warnings(jobset, unknown))
 
 
@@ -49,7 +49,7 @@ def admit_change(old: Json, new: Json) -> Admitted:
         return Admitted(new, (misplaced,))
     spec, unknown = schema.stored(new["spec"])
     changed = {**new, "spec": spec}
-    errors = schema.faults(changed, old) or check_jobset(changed, old=old) or refuse_unsupported(changed)
+    errors = schema.faults(changed, old) or _refusal(changed, check_jobset(changed, old=old))
     return Admitted(changed, errors, _warnings(new, unknown))
 
 
@@ -66,6 +66,13 @@ def _not_a_jobset(document: Any) -> FieldError | None:
     if not document["metadata"].get("name"):
         return FieldError("metadata.name", "must be given; names are not generated here", REQUIRED)
     return None
+
+
+def _refusal(jobset: Json, theirs: tuple[FieldError, ...]) -> tuple[FieldError, ...]:
+    """What the webhook says; what is only unfit here counts where it says nothing else."""
+    ours = refuse_unsupported(jobset)
+    fields = {error.field for error in ours}
+    return tuple(error for error in theirs if error.field not in fields) or ours
 
 
 def _warnings(document: Json, unknown: tuple[str, ...]) -> tuple[str, ...]:

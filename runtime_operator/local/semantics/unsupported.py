@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ...api.paths import FORBIDDEN, REQUIRED
 from ...errors import FieldError
 from . import job_rules
-from .labels import EXCLUSIVE
+from .labels import EXCLUSIVE, replicas_of
 from .model import Json
 
 JOB_FIELDS = {
@@ -51,9 +51,10 @@ def _faults(jobset: Json) -> Iterator[FieldError]:
 
 def _replicated_job(replicated_job: Json, path: str) -> Iterator[FieldError]:
     name = replicated_job["name"]
-    for index, dependency in enumerate(replicated_job.get("dependsOn") or []):
-        if dependency["name"] == name:
-            yield FieldError(f"{path}.dependsOn[{index}].name", f"{name} waits for itself, so for ever")
+    if any(each["name"] == name for each in replicated_job.get("dependsOn") or []):
+        yield FieldError(f"{path}.dependsOn", f"{name} waits for itself, so for ever")
+    if replicas_of(replicated_job) < 0:
+        yield FieldError(f"{path}.replicas", f"must be 0 or more, got {replicated_job['replicas']}")
     template = replicated_job["template"]
     yield from _topology(template, f"{path}.template.metadata")
     spec = template.get("spec") or {}

@@ -156,6 +156,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
         ),
         f"{WORK}.podReplacementPolicy",
     ),
+    "fewer than no Jobs": (jobset(replicatedJobs=replicated(replicas=-1)), "spec.replicatedJobs[0].replicas"),
     "an exclusive topology": (
         {
             **jobset(),
@@ -190,7 +191,19 @@ def waits(*on: str) -> Json:
 def test_a_dependency_on_itself_is_refused() -> None:
     assert admit(waits("worker", "launcher")).errors
     (error,) = refuse_unsupported(waits("worker", "launcher"))
-    assert str(error) == "spec.replicatedJobs[1].dependsOn[1].name: launcher waits for itself, so for ever"
+    assert str(error) == "spec.replicatedJobs[1].dependsOn: launcher waits for itself, so for ever"
+
+
+def test_what_the_webhook_refuses_is_said_alone() -> None:
+    itself = [{"name": "worker", "status": "Ready"}]
+    (error,) = admit(jobset(replicatedJobs=replicated(dependsOn=itself))).errors
+    assert error.detail == "DependsOn can't be set for the first ReplicatedJob"
+
+
+def test_what_is_refused_here_is_refused_without_a_webhook_too() -> None:
+    bare = jobset({"completionMode": "Indexed", "template": {}, "ttlSecondsAfterFinished": 1})
+    fields = [error.field for error in refuse_unsupported(bare)]
+    assert fields == [f"{WORK}.ttlSecondsAfterFinished", f"{POD}.restartPolicy", f"{POD}.containers"]
 
 
 ADMITTED = {
