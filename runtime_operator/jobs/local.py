@@ -9,19 +9,26 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..errors import Fatal, JobFailed, SpecError
-from ..local.causes import Death, deaths
+from ..local.causes import deaths
 from ..local.folder import JobFolder, Json, all_folders
-from ..local.process.files import read_json
 from ..local.reading import Tails, first_place
-from ..local.record import JobRecord, make_job, read_record
+from ..local.record import read_record
 from ..local.running import start_runner, wake_runner
-from ..local.status import COMPLETE, FAILED, SUSPENDED, find, holds, is_finished
+from ..local.status import FAILED, find, holds, is_finished
 from ..local.submission import Submission, submit
+from .description import Description
 from .digest import LAST_LINES, digest
-from .protocol import Document, Event, Job, Line, News, OnLine, Phase, Progress
+from .local_views import (
+    description_view,
+    event_view,
+    job_view,
+    pod_statuses,
+    progress_view,
+    times_view,
+)
+from .protocol import Document, Event, Job, Line, News, OnLine
 from .shipped import shipped_runtimes
 
 _PAUSE = 0.1
@@ -40,17 +47,36 @@ class LocalJobs:
         submission = self._submit(documents)
         folder = self._folder_of(submission)
         if folder.exists:
-            same = read_record(folder).digest == submission.digest
-            status = folder.read("status") or {}
-            if same and not holds(status, FAILED):
-                self._ensure_runner(folder)
-                return folder.name
-            if not is_finished(status):
+            record, status = read_record(folder), folder.read("status") or {}
+            if record.digest != submission.digest and not is_finished(status):
                 raise SpecError(
                     f"TrainJob {folder.name}: runs already, with another spec; delete it or take another name"
                 )
+            if record.digest == submission.digest and not holds(status, FAILED):
+                self._ensure_runner(folder)
+                return folder.name
             self.delete(folder.name)
-        start_runner(make_job(self._jobs, submission, owner="", now=time.time()))
+        return self._start(submission, owner="", attempt=0)
+
+    def adopt_or_create(
+        self, documents: Document | Sequence[Document], *, owner: str = "", retries: int = 0
+    ) -> str:
+        """As `create`, for an owner that may ask again: a failed job is replaced `retries` times."""
+        submission = self._submit(documents)
+        folder = self._folder_of(submission)
+        if not folder.exists:
+            return self._start(submission, owner=owner, attempt=0)
+        record = read_record(folder)
+        if record.owner != owner:
+            whose = f"belongs to {record.owner}" if record.owner else "belongs to nobody"
+            raise SpecError(f"TrainJob {folder.name}: {whose}, not to {owner or 'nobody'}; take another name")
+        if record.digest != submission.digest:
+            self.delete(folder.name)
+            return self._start(submission, owner=owner, attempt=0)
+        if holds(folder.read("status") or {}, FAILED) and record.attempt < retries:
+            self.delete(folder.name)
+            return self._start(submission, owner=owner, attempt=record.attempt + 1)
+        self._ensure_runner(folder)
         return folder.name
 
     def wait(self, name: str, *, on_line: OnLine | None = None, timeout: float | None = None) -> Job:
@@ -77,23 +103,23 @@ class LocalJobs:
                 yield Line(line.pod, line.container, line.text)
             known = folder.read_events()
             for each in known[events:]:
-                yield _event(each)
+                yield event_view(each)
             events = len(known)
             reported = (folder.read("status") or {}).get("trainerStatus")
             if reported and reported != progress:
                 progress = reported
-                yield _progress(reported)
+                yield progress_view(reported)
             if over or (until is not None and time.monotonic() > until):
                 return
             time.sleep(_PAUSE)
 
     def get(self, name: str) -> Job:
         """How a job is now."""
-        return _job(self._folder(name))
+        return job_view(self._folder(name))
 
     def list(self) -> Sequence[Job]:
         """All jobs of the namespace."""
-        return [_job(each) for each in all_folders(self._jobs) if each.namespace == self._namespace]
+        return [job_view(each) for each in all_folders(self._jobs) if each.namespace == self._namespace]
 
     def logs(
         self, name: str, *, pod: str = "", container: str = "", tail: int | None = None
@@ -106,7 +132,7 @@ class LocalJobs:
 
     def events(self, name: str) -> Sequence[Event]:
         """What has happened to a job."""
-        return [_event(each) for each in self._folder(name).read_events()]
+        return [event_view(each) for each in self._folder(name).read_events()]
 
     def cancel(self, name: str) -> None:
         """End a job; its logs and its status stay."""
@@ -124,17 +150,33 @@ class LocalJobs:
             time.sleep(_PAUSE)
         folder.remove()
 
+    def describe(self, name: str) -> Description:
+        """Everything around a job, and why it is where it is."""
+        return description_view(self._folder(name))
+
     def digest(self, name: str) -> str:
         """How a job failed: cause, last lines, exit codes, where the time went."""
         folder = self._folder(name)
-        condition = find(folder.read("status") or {}, FAILED) or {}
-        last = [line.text for line in self.logs(name, tail=LAST_LINES)]
-        why = condition.get("message") or "it has not failed"
-        return digest(name, why=why, deaths=self._deaths(folder), lines=last, times=())
+        return digest(
+            name,
+            why=(find(folder.read("status") or {}, FAILED) or {}).get("message") or "it has not failed",
+            deaths=deaths(pod_statuses(folder)),
+            lines=[line.text for line in self.logs(name, tail=LAST_LINES)],
+            times=times_view(folder, read_record(folder)),
+        )
 
-    def _deaths(self, folder: JobFolder) -> Sequence[Death]:
-        pods = sorted((folder.path / "pods").glob("*"))
-        return deaths((each.name, read_json(each / "status.json") or {}) for each in pods)
+    def exit_code(self, name: str) -> int:
+        """The exit code of a job that has ended: of what died first."""
+        folder = self._folder(name)
+        if not holds(folder.read("status") or {}, FAILED):
+            return 0
+        found = deaths(pod_statuses(folder))
+        return found[0].exit_code if found else JobFailed.exit_code
+
+    def _start(self, submission: Submission, *, owner: str, attempt: int) -> str:
+        folder = make_job(self._jobs, submission, owner=owner, attempt=attempt, now=time.time())
+        start_runner(folder)
+        return folder.name
 
     def _submit(self, documents: Document | Sequence[Document]) -> Submission:
         given = [documents] if isinstance(documents, Mapping) else list(documents)
@@ -170,39 +212,3 @@ def _in_namespace(document: Document, namespace: str) -> Document:
     if "namespace" in metadata or document.get("kind", "").startswith("Cluster"):
         return document
     return {**document, "metadata": {**metadata, "namespace": namespace}}
-
-
-def _job(folder: JobFolder) -> Job:
-    record, status = read_record(folder), folder.read("status") or {}
-    phase = _phase(record, status)
-    condition = find(status, phase) or {}
-    return Job(
-        folder.name,
-        folder.namespace,
-        phase,
-        {**record.train_job, "status": status},
-        condition.get("reason", ""),
-        condition.get("message", ""),
-        record.warnings,
-    )
-
-
-def _phase(record: JobRecord, status: Mapping[str, Any]) -> Phase:
-    if holds(status, FAILED):
-        return "Failed"
-    if holds(status, COMPLETE):
-        return "Complete"
-    if holds(status, SUSPENDED):
-        return "Suspended"
-    return "Running" if "startTime" in status else "Pending"
-
-
-def _event(event: Json) -> Event:
-    return Event(
-        event["time"], event["object"], event["reason"], event["message"], event["type"] == "Warning"
-    )
-
-
-def _progress(reported: Json) -> Progress:
-    metrics = {each["name"]: each["value"] for each in reported.get("metrics") or ()}
-    return Progress(reported.get("progressPercentage"), reported.get("estimatedRemainingSeconds"), metrics)

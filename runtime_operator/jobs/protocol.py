@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from .description import Description
 
 Document = Mapping[str, Any]
 Phase = Literal["Pending", "Running", "Suspended", "Complete", "Failed"]
@@ -79,7 +82,7 @@ class Jobs(Protocol):
     def list(self) -> Sequence[Job]:
         """All jobs of the namespace."""
 
-    def follow(self, name: str, *, everybody: bool = False) -> Iterator[News]:
+    def follow(self, name: str, *, everybody: bool = False, until: float | None = None) -> Iterator[News]:
         """What happens to a job until it ends: lines of the first node (or of all), events, progress."""
 
     def logs(
@@ -95,6 +98,15 @@ class Jobs(Protocol):
 
     def delete(self, name: str) -> None:
         """End a job and remove all that is left of it."""
+
+    def describe(self, name: str) -> Description:
+        """Everything around a job, and why it is where it is."""
+
+    def digest(self, name: str) -> str:
+        """How a job failed: cause, last lines, exit codes, where the time went."""
+
+    def exit_code(self, name: str) -> int:
+        """The exit code of a job that has ended: 0, or that of what died first."""
 
     def wait(self, name: str, *, on_line: OnLine | None = None, timeout: float | None = None) -> Job:
         """Wait for a job to end; JobFailed says what died, where and why."""

@@ -32,6 +32,8 @@ class JobRecord:
     digest: str
     owner: str
     """who asked for the job: a pipeline's task, or empty"""
+    attempt: int
+    """how many jobs of this name its owner has had before, that failed"""
     created: float
     addresses: Mapping[str, str]
     """by short host name"""
@@ -39,6 +41,8 @@ class JobRecord:
     progress_port: int
     token: str
     warnings: tuple[str, ...] = ()
+    decisions: tuple[tuple[str, str, str], ...] = ()
+    """field, value, reason: what render decided"""
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -58,6 +62,7 @@ class JobRecord:
                 "ports": {int(port): mine for port, mine in document["ports"].items()},
                 "objects": tuple(document["objects"]),
                 "warnings": tuple(document["warnings"]),
+                "decisions": tuple((field, value, why) for field, value, why in document["decisions"]),
             }
         )
 
@@ -69,19 +74,19 @@ def read_record(folder: JobFolder) -> JobRecord:
     return JobRecord.of(document)
 
 
-def make_job(jobs: Path, submission: Submission, *, owner: str, now: float) -> JobFolder:
+def make_job(jobs: Path, submission: Submission, *, owner: str, attempt: int, now: float) -> JobFolder:
     """Write a new job down, with the addresses and ports it gets; nothing of it runs yet."""
     metadata = submission.train_job["metadata"]
     folder = JobFolder(jobs / metadata["namespace"] / metadata["name"])
     with locked(jobs / ".lock"):
-        record = _record(submission, _taken_ports(all_folders(jobs)), owner=owner, now=now)
+        record = _record(submission, _taken_ports(all_folders(jobs)), owner=owner, attempt=attempt, now=now)
         folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.write("state", to_json(create(record.jobset)))
         folder.write("job", record.document())
     return folder
 
 
-def _record(submission: Submission, taken: set[int], *, owner: str, now: float) -> JobRecord:
+def _record(submission: Submission, taken: set[int], *, owner: str, attempt: int, now: float) -> JobRecord:
     born = {"uid": str(uuid.uuid4()), "creationTimestamp": rfc3339(now)}
     train_job = {**submission.train_job, "metadata": {**submission.train_job["metadata"], **born}}
     jobset_born = {"uid": str(uuid.uuid4()), "creationTimestamp": rfc3339(now)}
@@ -100,12 +105,14 @@ def _record(submission: Submission, taken: set[int], *, owner: str, now: float) 
         submission.objects,
         submission.digest,
         owner,
+        attempt,
         now,
         short,
         ports,
         progress,
         secrets.token_urlsafe(32),
         submission.warnings,
+        tuple((each.field, each.value, each.reason) for each in submission.plan.decisions),
     )
 
 

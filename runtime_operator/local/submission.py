@@ -64,14 +64,14 @@ def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Sub
         admitted.jobset,
         objects,
         plan,
-        digest_of(train_job),
+        digest_of(train_job, admitted.jobset),
         (*outcome.warnings, *admitted.warnings, *_left_out(plan)),
     )
 
 
-def digest_of(train_job: Document) -> str:
-    """A digest of what a TrainJob asks for."""
-    return sha256(json.dumps(train_job["spec"], sort_keys=True).encode()).hexdigest()[:16]
+def digest_of(train_job: Document, jobset: Document) -> str:
+    """A digest of what a TrainJob asks for, and of what its runtime makes of that."""
+    return sha256(json.dumps([train_job["spec"], jobset["spec"]], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _only_job(documents: Sequence[Document], shipped: Sequence[Document]) -> Outcome:
