@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import FieldError, SpecError
 from .check import Checked
-from .legacy_names import trainer_container
+from .legacy_names import launcher_container, launcher_job, trainer_container
 from .names import (
     ANCESTOR_LABEL,
     CLUSTER_TRAINING_RUNTIME,
@@ -66,27 +66,33 @@ def deprecation(document: Mapping[str, Any], *, prefix: str = "") -> Iterator[st
 
 def _job_errors(document: Mapping[str, Any], compat: Compat) -> Iterator[FieldError]:
     jobs = items(at(document, "spec", "template", "spec").get("replicatedJobs"))
-    if not jobs and not compat and "mpi" not in at(document, "spec", "mlPolicy"):
+    mpi = "mpi" in at(document, "spec", "mlPolicy")
+    if not jobs and not compat and not mpi:
         detail = "a runtime needs at least one job, got none: add the job that trains"
         yield FieldError(JOBS, detail, REQUIRED)
     for index, job in enumerate(jobs):
         step = at(job, "template", "metadata", "labels").get(ANCESTOR_LABEL)
-        if step in STEPS:
-            yield from _step_errors(job, str(step), f"{JOBS}[{index}]", compat)
+        if step not in STEPS:
+            continue
+        path = f"{JOBS}[{index}]"
+        if job.get("replicas", 1) != 1:
+            yield invalid(f"{path}.replicas", "always must be 1")
+        pod, where = at(job, "template", "spec", "template", "spec"), f"{path}.template.spec.template.spec"
+        if step == TRAINER_STEP and not compat:
+            launches = mpi and launcher_job(jobs) == index
+            yield from _main_container(pod, where, launches=launches)
+        elif named(pod.get("containers"), NODE if step == TRAINER_STEP else str(step)) is None:
+            yield _missing(where, str(step))
 
 
-def _step_errors(job: Mapping[str, Any], step: str, path: str, compat: Compat) -> Iterator[FieldError]:
-    if job.get("replicas", 1) != 1:
-        yield invalid(f"{path}.replicas", "always must be 1")
-    pod = at(job, "template", "spec", "template", "spec")
-    where = f"{path}.template.spec.template.spec"
-    if step == TRAINER_STEP and not compat:
-        try:
-            found = trainer_container(pod, path=where).index is not None
-        except SpecError as unclear:
-            yield from unclear.errors
-            return
-    else:
-        found = named(pod.get("containers"), NODE if step == TRAINER_STEP else step) is not None
-    if not found:
-        yield invalid(f"{where}.containers", f"must contain the required container for the ancestor: {step}")
+def _main_container(pod: Mapping[str, Any], path: str, *, launches: bool) -> Iterator[FieldError]:
+    find = launcher_container if launches else trainer_container
+    try:
+        if find(pod, path=path).index is None:
+            yield _missing(path, TRAINER_STEP)
+    except SpecError as unclear:
+        yield from unclear.errors
+
+
+def _missing(path: str, step: str) -> FieldError:
+    return invalid(f"{path}.containers", f"must contain the required container for the ancestor: {step}")

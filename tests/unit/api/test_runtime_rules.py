@@ -92,6 +92,14 @@ def test_an_mpi_runtime_may_come_without_a_template(runtime):
     assert [text.split(":")[0] for text in checked.warnings] == ["LauncherMoved"]
 
 
+def test_a_launcher_is_known_by_its_own_container(runtime):
+    template = _template(_job("launcher", "trainer", ("proxy", "mpi-launcher")), _job("node"))
+    checked = check_runtime(runtime(mlPolicy={"mpi": {}}, template=template))
+    assert checked.errors == ()
+    (error,) = check_runtime(runtime(mlPolicy={"torch": {}}, template=template)).errors
+    assert error.detail.startswith("cannot tell which container is the main one, got proxy, mpi-launcher")
+
+
 def test_updates_of_a_namespaced_runtime_slip_past_upstream_alone(runtime):
     bad = runtime(template=_template(_job("node", "trainer", replicas=2)))
     namespaced = bad | {"kind": "TrainingRuntime"}
