@@ -155,3 +155,10 @@ def test_a_name_that_is_no_string_is_refused_in_either_mode(job):
     document["metadata"]["name"] = 7
     for compat in (None, "upstream"):
         assert check(document, compat=compat).errors[0].detail == "must be a string, got 7: put it in quotes"
+
+
+def test_a_document_without_a_spec_is_refused(job, runtime):
+    for document in (job(), runtime()):
+        del document["spec"]
+        assert next(error.field for error in check(document).errors) == "spec"
+        assert check(document, compat="upstream").errors == ()
