@@ -22,6 +22,7 @@ from ..plan import Plan
 from ..render import render
 from .patches import contents
 
+JOBS = "spec.replicatedJobs"
 MUTABLE = "labels, annotations, nodeSelector, tolerations and schedulingGates of its pods"
 
 
@@ -45,9 +46,7 @@ def predict(proposal: Proposal) -> Prediction:
 
 
 def _refusals(proposal: Proposal, plan: Plan) -> Iterator[FieldError]:
-    jobset = plan.find("JobSet")
-    if jobset is None:
-        return
+    jobset = next(each for each in plan.objects if each["kind"] == "JobSet")
     old = _old_jobset(proposal)
     if old is None:
         yield from _in_terms_of_the_job(jobset, check_jobset(jobset))
@@ -98,7 +97,7 @@ def name_budget(jobset: Object) -> tuple[int, str]:
 
 def _too_late(proposal: Proposal, error: FieldError, changed: Sequence[str]) -> FieldError:
     patched = proposal.old is not None and contents(proposal.job) != contents(proposal.old)
-    what = ", ".join(changed) or error.field
+    what = (", ".join(changed) if error.field == JOBS else "") or error.field
     return FieldError(
         "spec.runtimePatches" if patched else "spec.runtimeRef",
         f"must not change {what} once the JobSet exists ({error}): of a suspended job only {MUTABLE} "

@@ -126,8 +126,15 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
         ],
     ),
     "the first job waits": (
-        jobset(job(dependsOn=[{"name": "node", "status": "Ready"}])),
-        ["DependsOn can't be set for the first ReplicatedJob"],
+        jobset(job(dependsOn=[{"name": "a", "status": "Ready"}]), job("a")),
+        [
+            "DependsOn can't be set for the first ReplicatedJob",
+            "replicatedJob: node cannot depend on replicatedJob: a",
+        ],
+    ),
+    "a job that waits for itself": (
+        jobset(job("a"), job("b", dependsOn=[{"name": "b", "status": "Ready"}])),
+        ["spec.replicatedJobs[1].dependsOn: must not name the job itself: it would never start"],
     ),
     "a job waits for a later one": (
         jobset(job("a"), job("b", dependsOn=[{"name": "c", "status": "Ready"}]), job("c")),
