@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any
 from ..api.legacy_names import limits_from_requests, limits_notice
 from ..api.names import NODE, TRAINER_STEP
 from .accelerators import accelerators
+from .merged import merged_jobs
 from .overlay import Object
+from .pods import pod_spec
 from .quantity import read
+from .steps import main_container, steps
 
 if TYPE_CHECKING:
+    from .framework import Proposal
     from .info import Info
     from .pods import Pods
 
@@ -86,6 +90,22 @@ def resolved(info: Info, pods: Pods | None) -> Object:
         if (each.name == NODE or each.step == TRAINER_STEP) and each.main is not None:
             return each.main.source.get("resources") or {}
     return {}
+
+
+def proposed_resources(proposal: Proposal) -> Object:
+    """What `resolved` will say of a job that nobody has rendered yet."""
+    trainer = proposal.job.spec.trainer
+    wanted = trainer.resourcesPerNode if trainer is not None else None
+    if proposal.upstream and wanted is not None:
+        return wanted
+    upstream, jobs = proposal.upstream, merged_jobs(proposal)
+    for job, step in zip(jobs, steps(jobs, mpi=False, upstream=upstream), strict=True):
+        if step == TRAINER_STEP or (upstream and job["name"] == NODE):
+            main = main_container(job, TRAINER_STEP, mpi=False, upstream=upstream)
+            for each in pod_spec(job).get("containers") or ():
+                if each["name"] == main:
+                    return merged(each.get("resources") or {}, wanted or {}, claims=False)
+    return wanted or {}
 
 
 def accelerator_count(info: Info, pods: Pods | None) -> int:

@@ -7,16 +7,18 @@ job's own and win. With `tune run` the recipe's command names the meeting point 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...api.legacy_names import stale_master_address
 from ...api.names import PET_ENVS, TRAINER_PORT, TRAINER_PORT_TEXT
 from ...api.tolerances import Tolerance, notice
 from ...errors import FieldError, SpecError
-from ..framework import Plugin, Runtime
+from ..framework import Plugin, Proposal, Runtime
 from ..info import Info
+from ..merged import merged_jobs
 from ..overlay import Container, Object
+from ..pods import pod_spec
 from ..processes import processes
 from ..rendezvous import host, index_variable, open_port, variable
 
@@ -42,6 +44,17 @@ class Torch(Plugin):
         policy = runtime.spec.mlPolicy
         return policy is not None and policy.torch is not None
 
+    def custom_validation(self, proposal: Proposal) -> Iterator[FieldError]:
+        """Torchrun's variables are ours to set, and go only where there is a container."""
+        yield from _missing_targets(proposal)
+        trainer = proposal.job.spec.trainer
+        taken = {entry["name"] for entry in (trainer.env if trainer is not None else None) or ()}
+        if not taken.isdisjoint(PET_ENVS):
+            listed = " ".join(sorted(taken.intersection(PET_ENVS)))
+            yield FieldError(
+                "spec.trainer.env", f"must not have reserved envs, invalid envs configured: [{listed}]"
+            )
+
     def enforce_ml_policy(self, info: Info) -> None:
         """Tell torchrun how many nodes and processes there are, and where they meet."""
         pods = info.trainer
@@ -62,6 +75,23 @@ class Torch(Plugin):
             for target in policy.envInjection.targets or ():
                 for name in target.containerNames:
                     _injected(info, target.jobName, name).add_env(_fixed(info, pods, per_node))
+
+
+def _missing_targets(proposal: Proposal) -> Iterator[FieldError]:
+    policy = proposal.runtime.spec.mlPolicy
+    injection = policy.torch.envInjection if policy is not None and policy.torch is not None else None
+    pods = {job["name"]: pod_spec(job) for job in merged_jobs(proposal)}
+    for target in (injection.targets if injection is not None else None) or ():
+        pod = pods.get(target.jobName) or {}
+        there = {each["name"] for key in ("containers", "initContainers") for each in pod.get(key) or ()}
+        for name in target.containerNames:
+            if name not in there:
+                yield _no_target(target.jobName, name)
+
+
+def _no_target(job: str, container: str) -> FieldError:
+    detail = f'envInjection target podSet "{job}" container "{container}" not found in runtime template'
+    return FieldError("spec.runtimeRef", detail)
 
 
 def policy_of(info: Info) -> TorchPolicy:
@@ -190,6 +220,5 @@ def _injected(info: Info, job: str, name: str) -> Container:
     pods = info.pod_set(job)
     container = pods.container(name) if pods is not None else None
     if container is None:
-        text = f'envInjection target podSet "{job}" container "{name}" not found in runtime template'
-        raise SpecError([FieldError("spec.runtimeRef", text)])
+        raise SpecError([_no_target(job, name)])
     return container

@@ -5,12 +5,16 @@ A worker is a process: one for each accelerator of a node, or one where a node h
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ...api.names import TRAINER_PORT_TEXT
-from ..framework import Plugin, Runtime
+from ...errors import FieldError
+from ..framework import Plugin, Proposal, Runtime
 from ..info import Info
 from ..rendezvous import host, index_variable, open_port, variable
 from ..resources import accelerator_count
 
+_RESERVED = frozenset(("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"))
 _TASK_ID = index_variable("DMLC_TASK_ID")
 
 
@@ -24,6 +28,14 @@ class XGBoost(Plugin):
         """Only xgboost."""
         policy = runtime.spec.mlPolicy
         return policy is not None and policy.xgboost is not None
+
+    def custom_validation(self, proposal: Proposal) -> Iterator[FieldError]:
+        """The tracker's variables are ours to set."""
+        trainer = proposal.job.spec.trainer
+        for place, entry in enumerate((trainer.env if trainer is not None else None) or ()):
+            if entry["name"] in _RESERVED:
+                detail = f"{entry['name']} is reserved for the XGBoost runtime"
+                yield FieldError(f"spec.trainer.env[{place}]", detail, "FieldValueForbidden")
 
     def enforce_ml_policy(self, info: Info) -> None:
         """Set the tracker's variables; upstream does so only where spec.trainer stands."""
