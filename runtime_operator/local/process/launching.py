@@ -8,6 +8,7 @@ import marshal
 import os
 import signal
 import sys
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -95,7 +96,8 @@ class Living:
         """Wait until the process has ended and nothing of its container lives."""
         if self._handle >= 0:
             await self._readable()
-        await asyncio.to_thread(_wait_for_lock, attempt.lock) if attempt.is_alive() else None
+        if attempt.is_alive():
+            await _lock_free(attempt.lock)
         with suppress(ChildProcessError):
             os.waitpid(self._process, 0)
 
@@ -119,6 +121,16 @@ def _settle(done: asyncio.Future[None]) -> None:
         done.set_result(None)
 
 
-def _wait_for_lock(path: Path) -> None:
-    with open(path, "rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+async def _lock_free(path: Path) -> None:
+    """Wait for a lock in a thread of its own, which does not keep the runner from ending."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def wait() -> None:
+        with open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(_settle, done)
+
+    threading.Thread(target=wait, daemon=True).start()
+    await done

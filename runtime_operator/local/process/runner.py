@@ -9,6 +9,7 @@ from pathlib import Path
 from ...errors import SetupError, SpecError
 from .bench import Settings
 from .events import Listener, PodEvent
+from .failures import folder_failure
 from .files import read_json, write_json
 from .isolation import Isolation, detect
 from .living_pod import Pod
@@ -31,7 +32,6 @@ class PodRunner:
             raise SpecError(errors)
         if (place.folder / "pod.json").exists():
             raise SetupError(f"{place.folder}: a pod has been started here; adopt it or remove it first")
-        place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         begun = time.time()
         document = {
             "pod": pod,
@@ -39,7 +39,12 @@ class PodRunner:
             "isolation": self.settings.isolation.value,
             "begun": begun,
         }
-        write_json(place.folder / "pod.json", document)
+        try:
+            place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_json(place.folder / "pod.json", document)
+        except OSError as error:
+            path = str(error.filename or place.folder)
+            raise SetupError(folder_failure("the pod's folder", path, error.errno or 0)) from error
         living = Pod(pod, place, resolver=resolver, settings=self.settings, listener=listener, begun=begun)
         self._tell_images(pod, listener)
         living.begin()

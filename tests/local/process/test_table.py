@@ -228,7 +228,7 @@ MESSAGES = {
     "a file that is no program": 'exec: "/etc/passwd": permission denied; make it an executable file',
     "a bad working directory": 'workingDir "/no/such/folder": no such file or directory; give a folder',
     "no command at all": 'spec.containers[0]: no command, and image "any" has none here',
-    "a volume that is not there": 'spec.containers[0].volumeMounts[0].name: no volume "other" in spec.volumes',
+    "a volume that is not there": 'spec.containers[0].volumeMounts[0].name: no volume "other"',
     "a sub-path that is not there": 'mount "/x": no such path in its volume',
 }
 

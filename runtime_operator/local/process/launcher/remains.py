@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 
 
 def children_of(parent: int) -> list[int]:
@@ -36,23 +37,16 @@ def _parent_of(name: str) -> int:
 def end_children() -> None:
     """Kill the children of this process, and theirs as they become ours, until none is left."""
     while True:
-        for child in children_of(os.getpid()):
-            _kill(child)
-        if not _reap_one():
+        try:
+            ended, _ = os.waitpid(-1, os.WNOHANG)
+            if not ended:
+                for child in children_of(os.getpid()):
+                    _kill(child)
+                os.waitpid(-1, 0)
+        except ChildProcessError:
             return
 
 
 def _kill(process: int) -> None:
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.kill(process, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
-
-
-def _reap_one() -> bool:
-    """Wait for one child; false when there is none."""
-    try:
-        os.waitpid(-1, 0)
-    except ChildProcessError:
-        return False
-    return True
