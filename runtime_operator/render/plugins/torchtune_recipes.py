@@ -42,11 +42,14 @@ def model_of(runtime: str) -> str:
 
 def adapter_of(args: Sequence[str]) -> str:
     """What the arguments train: `qlora`, `lora` (DoRA as well), or everything."""
-    if not any("model.lora_attn_modules" in arg for arg in args):
-        return ""
-    return (
-        "qlora" if _is_true(args, "model.quantize_base") and not _is_true(args, "model.use_dora") else "lora"
-    )
+    if _is_true(args, "model.quantize_base") and not _is_true(args, "model.use_dora"):
+        return "qlora"
+    return "lora" if has_lora(args) else ""
+
+
+def has_lora(args: Sequence[str]) -> bool:
+    """Whether the arguments name the modules that get an adapter."""
+    return any("model.lora_attn_modules" in arg for arg in args)
 
 
 def recipe_of(*, nodes: int, per_node: Processes, devices: int, args: Sequence[str]) -> tuple[str, str]:
