@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ...api.names import LAUNCHER, NODE
-from ...api.tolerances import Tolerance, notice
 from ...errors import FieldError, SpecError
 from ..framework import Plugin, Proposal, Runtime, Watch
 from ..info import Info
@@ -83,7 +82,7 @@ class MPI(Plugin):
             return
         if policy.mpiImplementation not in IMPLEMENTATIONS:
             _refuse_implementation(info, policy)
-        _tell_tolerance(info)
+        _explain_template(info)
         _count(info, policy)
         slots = _slots(info, policy)
         for pods in info.pods:
@@ -117,7 +116,7 @@ def _refuse_implementation(info: Info, policy: MPIPolicy) -> None:
     )
 
 
-def _tell_tolerance(info: Info) -> None:
+def _explain_template(info: Info) -> None:
     """Say what `complete_template` did, and stop where nobody says which image to run."""
     template = info.runtime.spec.template
     jobs = ((template and template.spec) or {}).get("replicatedJobs") or ()
@@ -127,12 +126,8 @@ def _tell_tolerance(info: Info) -> None:
     if not jobs and (trainer is None or trainer.image is None):
         text = f"must be set, because the runtime {info.runtime.name!r} has no template and so no image"
         raise SpecError([FieldError("spec.trainer.image", text, "FieldValueRequired")])
-    text = (
-        "the launcher stands before its nodes: moved behind them"
-        if jobs
-        else "none: launcher and nodes are added"
-    )
-    info.warn(notice(Tolerance.LAUNCHER, "spec.template.spec.replicatedJobs", text))
+    done = "the nodes first" if jobs else "nodes and launcher"
+    info.decide("replicatedJobs", done, "a launcher can only wait for nodes that stand before it")
 
 
 def _count(info: Info, policy: MPIPolicy) -> None:
