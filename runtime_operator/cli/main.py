@@ -35,6 +35,13 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Run a job": {
         "run": ("run", "Run a TrainJob as processes on this machine."),
+        "get": ("jobs", "List the jobs, or show one."),
+        "describe": ("jobs", "Tell everything about a job, and why it is where it is."),
+        "logs": ("run", "Print what a job has printed."),
+        "events": ("jobs", "Print what has happened to a job."),
+        "wait": ("jobs", "Wait for a job to end, and exit as it does."),
+        "cancel": ("jobs", "End a job; its logs and its status stay."),
+        "delete": ("jobs", "End jobs and remove all that is left of them."),
     },
     "Models and data": {
         "finetune": ("workloads", "Fine-tune a language model on a folder of data."),

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from ..errors import Fatal, JobFailed, SpecError
 from ..local.causes import deaths
+from ..local.fitting import fit
 from ..local.folder import JobFolder, Json, all_folders
+from ..local.gpus import machine_gpus
 from ..local.reading import Tails, first_place
-from ..local.record import read_record
+from ..local.record import make_job, read_record
 from ..local.running import start_runner, wake_runner
 from ..local.status import FAILED, find, holds, is_finished
-from ..local.submission import Submission, submit
+from ..local.submission import Submission
 from .description import Description
 from .digest import LAST_LINES, digest
 from .local_views import (
@@ -42,9 +44,9 @@ class LocalJobs:
     def __init__(self, jobs: Path, *, namespace: str = "default") -> None:
         self._jobs, self._namespace = jobs, namespace
 
-    def create(self, documents: Document | Sequence[Document]) -> str:
+    def create(self, documents: Document | Sequence[Document], *, allow_fewer: bool = False) -> str:
         """Run a TrainJob; an equal one that runs or has succeeded is adopted, one that failed is replaced."""
-        submission = self._submit(documents)
+        submission = self._submit(documents, allow_fewer=allow_fewer)
         folder = self._folder_of(submission)
         if folder.exists:
             record, status = read_record(folder), folder.read("status") or {}
@@ -122,11 +124,18 @@ class LocalJobs:
         return [job_view(each) for each in all_folders(self._jobs) if each.namespace == self._namespace]
 
     def logs(
-        self, name: str, *, pod: str = "", container: str = "", tail: int | None = None
+        self,
+        name: str,
+        *,
+        pod: str = "",
+        container: str = "",
+        everybody: bool = False,
+        tail: int | None = None,
     ) -> Iterator[Line]:
-        """What the containers of a job have printed: of its first node, or of a pod."""
+        """What the containers of a job have printed: of its first node, of one pod, or of all."""
         folder = self._folder(name)
-        lines = Tails(folder, pod or first_place(read_record(folder).jobset), container).more()
+        place = pod or ("" if everybody else first_place(read_record(folder).jobset))
+        lines = Tails(folder, place, container).more()
         for line in lines if tail is None else lines[-tail:] if tail else ():
             yield Line(line.pod, line.container, line.text)
 
@@ -178,9 +187,10 @@ class LocalJobs:
         start_runner(folder)
         return folder.name
 
-    def _submit(self, documents: Document | Sequence[Document]) -> Submission:
+    def _submit(self, documents: Document | Sequence[Document], *, allow_fewer: bool = False) -> Submission:
         given = [documents] if isinstance(documents, Mapping) else list(documents)
-        return submit([_in_namespace(each, self._namespace) for each in given], shipped=shipped_runtimes())
+        placed = [_in_namespace(each, self._namespace) for each in given]
+        return fit(placed, shipped=shipped_runtimes(), gpus=len(machine_gpus()), allow_fewer=allow_fewer)
 
     def _folder_of(self, submission: Submission) -> JobFolder:
         metadata = submission.train_job["metadata"]

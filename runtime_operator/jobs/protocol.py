@@ -68,7 +68,7 @@ OnLine = Callable[[str], None]
 class Jobs(Protocol):
     """The jobs of one namespace."""
 
-    def create(self, documents: Document | Sequence[Document]) -> str:
+    def create(self, documents: Document | Sequence[Document], *, allow_fewer: bool = False) -> str:
         """Make the job of a TrainJob document, with those it needs, or adopt the equal one that is there."""
 
     def adopt_or_create(
@@ -86,9 +86,15 @@ class Jobs(Protocol):
         """What happens to a job until it ends: lines of the first node (or of all), events, progress."""
 
     def logs(
-        self, name: str, *, pod: str = "", container: str = "", tail: int | None = None
+        self,
+        name: str,
+        *,
+        pod: str = "",
+        container: str = "",
+        everybody: bool = False,
+        tail: int | None = None,
     ) -> Iterator[Line]:
-        """What the containers of a job have printed."""
+        """What the containers of a job have printed: of its first node, of one pod, or of all."""
 
     def events(self, name: str) -> Sequence[Event]:
         """What has happened to a job."""

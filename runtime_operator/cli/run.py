@@ -1,0 +1,82 @@
+"""`run` and `logs`: a job from its file to its end, and what it prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import click
+
+from ..jobs import open_jobs
+from .documents import read_documents
+from .following import follow_job
+from .job_options import Output, name_argument, namespace_option, output_option
+
+
+@click.command()
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="The TrainJob, and what it needs: runtimes, Secrets, ConfigMaps; - is stdin; repeatable.",
+)
+@namespace_option
+@click.option("--detach", is_flag=True, help="Return at once; `kfp-trainer logs -f NAME` follows the job.")
+@click.option("--all", "everybody", is_flag=True, help="Print the lines of all pods, each behind its name.")
+@click.option("--allow-fewer", is_flag=True, help="Run smaller where this machine has too few GPUs.")
+@output_option
+def run(
+    files: Sequence[str],
+    namespace: str,
+    detach: bool,
+    everybody: bool,
+    allow_fewer: bool,
+    output: Output | None,
+) -> int:
+    """Run a TrainJob as processes on this machine, follow it, and exit as it does.
+
+    Ctrl-C asks once, and cancels the job when it comes again.
+    """
+    jobs = open_jobs(namespace=namespace)
+    name = jobs.create(read_documents(files), allow_fewer=allow_fewer)
+    for warning in jobs.get(name).warnings:
+        click.echo(f"{click.style('warning:', fg='yellow')} {warning}", err=True)
+    if detach:
+        click.echo(name)
+        return 0
+    return follow_job(jobs, name, output=output, everybody=everybody)
+
+
+@click.command()
+@name_argument
+@namespace_option
+@click.option("-f", "--follow", is_flag=True, help="Go on until the job ends.")
+@click.option("--all", "everybody", is_flag=True, help="Print the lines of all pods, each behind its name.")
+@click.option("--pod", default="", help="Print the lines of this pod.  [default: the first node's]")
+@click.option("-c", "--container", default="", help="Print the lines of this container only.")
+@click.option("--tail", type=int, metavar="N", help="Begin with the last N lines.")
+@output_option
+def logs(
+    name: str,
+    namespace: str,
+    follow: bool,
+    everybody: bool,
+    pod: str,
+    container: str,
+    tail: int | None,
+    output: Output | None,
+) -> int:
+    """Print what job NAME has printed."""
+    jobs = open_jobs(namespace=namespace)
+    if follow:
+        return follow_job(jobs, name, output=output, everybody=everybody, owns=False)
+    for line in jobs.logs(name, pod=pod, container=container, everybody=everybody, tail=tail):
+        if output:
+            click.echo(json.dumps(asdict(line)))
+        else:
+            click.echo(f"{line.pod}: {line.text}" if everybody else line.text)
+    return 0
