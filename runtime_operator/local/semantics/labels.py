@@ -26,7 +26,6 @@ JOB_GROUP_INDEX = f"{GROUP}/job-group-index"
 COORDINATOR = f"{GROUP}/coordinator"
 PRIORITY = f"{GROUP}/priority"
 EXCLUSIVE = f"alpha.{GROUP}/exclusive-topology"
-NODE_SELECTOR_STRATEGY = f"alpha.{GROUP}/node-selector"
 
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 JOB_NAME = "batch.kubernetes.io/job-name"
