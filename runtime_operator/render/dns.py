@@ -7,6 +7,7 @@ import re
 LABEL_LENGTH = 63
 SUBDOMAIN_LENGTH = 253
 TOO_LONG_LABEL = "must be no more than 63 characters"
+TOO_LONG_VALUE = "must be no more than 63 bytes"
 TOO_LONG_SUBDOMAIN = "must be no more than 253 characters"
 
 _LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
@@ -50,7 +51,7 @@ def subdomain_faults(text: str) -> list[str]:
 
 def label_value_faults(text: str) -> list[str]:
     """Say why the text may not be the value of a label."""
-    return _faults(text, _LABEL_VALUE, LABEL_LENGTH, TOO_LONG_LABEL, _NOT_A_LABEL_VALUE)
+    return _faults(text, _LABEL_VALUE, LABEL_LENGTH, TOO_LONG_VALUE, _NOT_A_LABEL_VALUE)
 
 
 def domain_path_faults(text: str) -> list[str]:

@@ -297,7 +297,7 @@ def test_a_subdomain_beyond_all_bounds() -> None:
 def test_an_address_that_is_no_label_value() -> None:
     (word,) = said(jobset(job(), coordinator={"replicatedJob": "node"}, network={"subdomain": "s" * 60}))
     assert word.startswith(f'spec will lead to invalid label value "bert-node-0-0.{"s" * 60}"')
-    assert word.endswith("must be no more than 63 characters")
+    assert word.endswith("must be no more than 63 bytes")
 
 
 def test_names_of_claims() -> None:
