@@ -29,13 +29,13 @@ header p { margin: 0; color: var(--soft); overflow-wrap: anywhere; }
 .figures dd { margin: 0; font-size: 1.6rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums; }
 .figures dd.remark { font-size: .875rem; font-weight: 400; color: var(--soft); }
 .note { background: var(--note-ground); border-left: .25rem solid var(--line); padding: .5rem .75rem; margin: 1rem 0; }
-figure { margin: 0; }
+figure { margin: 0 0 3.5rem; }
 figcaption { color: var(--soft); font-size: .875rem; margin: 0 0 .5rem; }
 .key { display: inline-block; margin-right: 1rem; }
 .key::before { content: ""; display: inline-block; width: 1.25rem; border-top: .2rem solid; margin-right: .4rem;
   vertical-align: middle; }
 .key.one::before { color: var(--one); } .key.two::before { color: var(--two); border-top-style: dashed; }
-.plot { position: relative; height: 17rem; margin: .5rem .75rem 2.75rem 3.25rem; }
+.plot { position: relative; height: 17rem; margin: .5rem .75rem 0 3.25rem; }
 .plot svg { width: 100%; height: 100%; display: block; overflow: visible; }
 .plot span { position: absolute; font-size: .8rem; line-height: 1; color: var(--soft);
   font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -52,8 +52,10 @@ figcaption { color: var(--soft); font-size: .875rem; margin: 0 0 .5rem; }
 .bars b { font-variant-numeric: tabular-nums; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line);
-  overflow-wrap: anywhere; }
+  overflow-wrap: break-word; }
 th { color: var(--soft); font-weight: 600; }
+.cards th, .cards td:first-child { white-space: nowrap; }
+.pairs td { overflow-wrap: anywhere; }
 .pairs thead { display: none; }
 .pairs td:first-child { color: var(--soft); width: 34%; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }

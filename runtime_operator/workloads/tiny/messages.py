@@ -2,7 +2,7 @@
 
 A message is drawn from a grammar, so what it is about is known exactly. Two kinds of question are made from it.
 The general ones (repeat it, what is it about, is it urgent) are what the base model is trained on. The line
-`queue | product | urgency` is what fine-tuning teaches: the base has read every word of it and never the form.
+`queue | department | urgency` is what fine-tuning teaches: the base has read such messages and never the line.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-PRODUCTS = (
-    "lamp kettle toaster blender heater fan radio clock camera printer keyboard monitor tablet router "
-    "vacuum mixer oven fridge drill ladder mower tent bicycle helmet"
-).split()
+DEPARTMENTS = {
+    "kitchen": "kettle toaster blender oven fridge mixer".split(),
+    "living": "lamp heater fan radio clock vacuum".split(),
+    "office": "printer keyboard monitor tablet router camera".split(),
+    "outdoor": "mower ladder drill tent bicycle helmet".split(),
+}
 
 PROBLEMS = {
     "billing": (
@@ -54,7 +56,13 @@ PROBLEMS = {
 GREETINGS = ("Hello", "Good morning", "Dear team", "Hi there", "Good evening", "To whom it may concern")
 URGENT = ("please help today", "this cannot wait", "I need an answer at once", "it is an emergency")
 CALM = ("there is no hurry", "answer when you have time", "next week is fine", "thank you for your patience")
-ASK = "Sort this message into queue, product and urgency."
+GENERAL = (
+    ("Repeat this message.", "{text}"),
+    ("Is this message urgent?", "{urgent}"),
+    ("What is this message about?", "It is about a {product}."),
+    ("How does this message begin?", "It begins with {greeting}."),
+)
+ASK = "Sort this message into queue, department and urgency."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +70,16 @@ class Message:
     """One message and what it is about."""
 
     text: str
+    greeting: str
     queue: str
+    department: str
     product: str
     urgent: bool
 
     @property
     def label(self) -> str:
         """The line that fine-tuning teaches."""
-        return f"{self.queue} | {self.product} | {'high' if self.urgent else 'low'}"
+        return f"{self.queue} | {self.department} | {'high' if self.urgent else 'low'}"
 
 
 def messages(seed: int) -> Iterator[Message]:
@@ -89,21 +99,22 @@ def instruction(message: Message) -> tuple[str, str]:
 
 def general(message: Message, random: Random) -> tuple[str, str]:
     """One of the questions that the base model already answers, and its answer."""
-    kind = random.randrange(3)
-    if kind == 0:
-        return f"Repeat this message. {message.text}", message.text
-    if kind == 1:
-        return f"What is this message about? {message.text}", f"It is about a {message.product}."
-    answer = "Yes, it has high urgency." if message.urgent else "No, it has low urgency."
-    return f"Is this message urgent? {message.text}", answer
+    question, answer = random.choice(GENERAL)
+    urgent = "Yes, it has high urgency." if message.urgent else "No, it has low urgency."
+    facts = {"text": message.text, "greeting": message.greeting, "product": message.product, "urgent": urgent}
+    return f"{question} {message.text}", answer.format_map(facts)
 
 
 def _message(random: Random) -> Message:
     queue = random.choice(sorted(PROBLEMS))
-    product = random.choice(PRODUCTS)
+    department = random.choice(sorted(DEPARTMENTS))
+    product = random.choice(DEPARTMENTS[department])
     urgent = random.random() < 0.5
     problem = random.choice(PROBLEMS[queue]).format(product)
     closing = random.choice(URGENT if urgent else CALM)
     sentences = [problem, closing] if random.random() < 0.7 else [closing, problem]
-    text = f"{random.choice(GREETINGS)}, {sentences[0]}, {sentences[1]}."
-    return Message(text=text, queue=queue, product=product, urgent=urgent)
+    greeting = random.choice(GREETINGS)
+    text = f"{greeting}, {sentences[0]}, {sentences[1]}."
+    return Message(
+        text=text, greeting=greeting, queue=queue, department=department, product=product, urgent=urgent
+    )

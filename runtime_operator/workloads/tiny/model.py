@@ -2,7 +2,7 @@
 
 LoRA on random weights learns next to nothing, so the base is trained first, all of it, for a fixed number of
 steps (some twenty seconds on two cores) on the general questions of `messages.py`: repeat the message, what is
-it about, is it urgent. It never sees the `queue | product | urgency` line, and scores 0 on it. This is a toy that
+it about, is it urgent. It never sees the `queue | department | urgency` line, and scores 0 on it. This is a toy that
 shows the path, not a language model; its scores say nothing about large ones.
 
 The result depends on the recipe alone; a folder that holds the same recipe's model is left as it is.
