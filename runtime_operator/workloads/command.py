@@ -1,7 +1,8 @@
-"""A workload's command line, made from its settings: one flag a field, a file for the rest, one sentence an error.
+"""A workload's command line, made from its settings: one flag a field, one sentence an error.
 
-The values of flags go to pydantic as text, so a flag and a line of the file obey the same rules and fail with the
-same words. Under torchrun every process finds the same mistake; only the first of each machine says it.
+The values of flags go to pydantic as text, so a flag and a line of the file obey the same rules and fail
+with the same words. Under torchrun every process finds the same mistake; only the first of each machine
+says it.
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ def check_model(folder: Path, *, setting: str = "model") -> None:
     if not (folder / "config.json").is_file():
         raise SpecError(f"{setting}: {folder} has no config.json, give a folder with a Hugging Face model")
     if not any(folder.glob("*.safetensors")):
-        raise SpecError(f"{setting}: {folder} has no *.safetensors, convert its weights (pickles are not read)")
+        raise SpecError(
+            f"{setting}: {folder} has no *.safetensors, convert its weights (pickles are not read)"
+        )
     if (folder / "adapter_config.json").is_file():
         raise SpecError(f"{setting}: {folder} holds a model and an adapter, keep them in separate folders")
     _check_tokenizer(folder, setting)
@@ -64,7 +66,11 @@ def load_model(folder: Path, *, adapter: Path | None = None) -> Any:
 def _check_tokenizer(folder: Path, setting: str) -> None:
     config = folder / "tokenizer_config.json"
     if not config.is_file():
-        raise SpecError(f"{setting}: {folder} has no tokenizer_config.json, put the tokenizer beside the weights")
+        raise SpecError(
+            f"{setting}: {folder} has no tokenizer_config.json, put the tokenizer beside the weights"
+        )
     in_config = "chat_template" in json.loads(config.read_text(encoding="utf-8"))
     if not in_config and not any(folder.glob("chat_template.j*")):
-        raise SpecError(f"{setting}: {folder} has no chat template, add chat_template.jinja or use a chat model")
+        raise SpecError(
+            f"{setting}: {folder} has no chat template, add chat_template.jinja or use a chat model"
+        )

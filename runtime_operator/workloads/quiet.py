@@ -1,7 +1,8 @@
 """Keep the libraries under us silent and off the network: what a person reads on the terminal is ours.
 
-Progress bars and notices about optional packages look like faults to somebody who sees them for the first time.
-Real errors still come as exceptions. Call `quiet_libraries` before the first import of torch or transformers.
+Progress bars and notices about optional packages look like faults to somebody who sees them for the first
+time. Real errors still come as exceptions. Call `quiet_libraries` before the first import of torch or
+transformers.
 """
 
 from __future__ import annotations

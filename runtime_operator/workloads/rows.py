@@ -1,7 +1,8 @@
 """The rows that a model is tuned and measured on: JSON lines with a prompt and a completion.
 
-A dataset is a folder with `train.jsonl` and `eval.jsonl`, or one such file. Every row is checked before anything
-heavy starts, and a wrong one is named by its line, because a training run that dies at row 90,000 is worse.
+A dataset is a folder with `train.jsonl` and `eval.jsonl`, or one such file. Every row is checked before
+anything heavy starts, and a wrong one is named by its line, because a training run that dies at row 90,000
+is worse.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def read_rows(file: Path) -> list[Row]:
         lines = file.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise SpecError(f"{file}: is not UTF-8 text at byte {error.start}, give JSON lines") from None
-    rows = [_row(line, where=f"{file}: line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+    rows = [
+        _row(line, where=f"{file}: line {number}") for number, line in enumerate(lines, 1) if line.strip()
+    ]
     if not rows:
         raise SpecError(f"{file}: has no rows, give one JSON object with prompt and completion a line")
     return rows

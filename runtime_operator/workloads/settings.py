@@ -1,8 +1,8 @@
 """A settings document: read, merged with flags and checked, with every mistake told at once.
 
-Each workload declares a frozen pydantic model whose fields all have a description; the document (YAML or JSON)
-and the command's flags are made from it. An unknown field is refused with the nearest name, because a setting
-that is silently ignored costs a training run.
+Each workload declares a frozen pydantic model whose fields all have a description; the document (YAML or
+JSON) and the command's flags are made from it. An unknown field is refused with the nearest name, because a
+setting that is silently ignored costs a training run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A model's greedy answers to the rows' questions, through its own chat template, many at once.
 
-Questions are answered in order of length, so that little of a batch is padding, and given back in their own order.
+Questions are answered in order of length, so that little of a batch is padding, and given back in their own
+order.
 """
 
 from __future__ import annotations

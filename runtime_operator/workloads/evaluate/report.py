@@ -1,4 +1,4 @@
-"""The page that answers: is the tuned model better than the base, by how much, and what got worse?"""
+"""The page that answers whether the tuned model is better than the base, and what got worse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ MARKS: dict[Verdict, str] = {"won": "won", "lost": "lost", "both right": "", "bo
 def evaluation_report(evaluation: Evaluation) -> str:
     """The report as one HTML document."""
     settings = evaluation.settings
-    subject = f"{settings.tuned.name} against {settings.model.name}" if settings.tuned else settings.model.name
+    subject = (
+        f"{settings.tuned.name} against {settings.model.name}" if settings.tuned else settings.model.name
+    )
     return page(
         "Evaluation report",
         f"{subject} on {evaluation.rows:,} held-out rows of {settings.dataset.name}",
@@ -26,7 +28,9 @@ def evaluation_report(evaluation: Evaluation) -> str:
 
 
 def _headlines(evaluation: Evaluation) -> list[Figure]:
-    base = Figure(f"{evaluation.base_exact_match:.1%}", "exact match, base", f"of {evaluation.rows:,} questions")
+    base = Figure(
+        f"{evaluation.base_exact_match:.1%}", "exact match, base", f"of {evaluation.rows:,} questions"
+    )
     if evaluation.tuned_exact_match is None:
         return [base]
     gain = 100 * (evaluation.tuned_exact_match - evaluation.base_exact_match)
@@ -49,7 +53,9 @@ def _warnings(evaluation: Evaluation) -> list[Html]:
     if evaluation.tuned_exact_match <= evaluation.base_exact_match:
         return [note("The tuned model is not better than the base.")]
     if evaluation.lost:
-        return [note(f"{evaluation.lost:,} questions that the base answers rightly got worse; they stand first.")]
+        return [
+            note(f"{evaluation.lost:,} questions that the base answers rightly got worse; they stand first.")
+        ]
     return []
 
 
@@ -59,19 +65,29 @@ def _samples(evaluation: Evaluation) -> Html:
     left_out = evaluation.rows - len(ranked)
     more = [note(f"{left_out:,} further rows stand in evaluation.json.")] if left_out else []
     if evaluation.tuned_exact_match is None:
-        head = ("Verdict", "Question", "Expected", "Answer")
-        rows = [_alone(sample) for sample in ranked]
-        return Html("\n".join([table(head, rows), *more]))
+        alone = table(("Verdict", "Question", "Expected", "Answer"), [_alone(sample) for sample in ranked])
+        return Html("\n".join([alone, *more]))
     head = ("Verdict", "Question", "Expected", "Base", "Tuned")
     rows = [
-        (sample.verdict, sample.prompt, sample.expected, sample.base or "(nothing)", sample.tuned or "(nothing)")
+        (
+            sample.verdict,
+            sample.prompt,
+            sample.expected,
+            sample.base or "(nothing)",
+            sample.tuned or "(nothing)",
+        )
         for sample in ranked
     ]
     return Html("\n".join([table(head, rows, marks=[MARKS[sample.verdict] for sample in ranked]), *more]))
 
 
 def _alone(sample: Sample) -> tuple[str, ...]:
-    return ("right" if sample.base_right else "wrong", sample.prompt, sample.expected, sample.base or "(nothing)")
+    return (
+        "right" if sample.base_right else "wrong",
+        sample.prompt,
+        sample.expected,
+        sample.base or "(nothing)",
+    )
 
 
 def _lineage(evaluation: Evaluation) -> list[tuple[str, str]]:

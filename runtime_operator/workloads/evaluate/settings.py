@@ -1,4 +1,4 @@
-"""What may be set for an evaluation. With `tuned` two models answer the same questions; without it one does."""
+"""What may be set for an evaluation: with `tuned` two models answer, without it one does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ class EvaluateSettings(Settings):
 
     model: Path = Field(description="the folder of the base model, in Hugging Face form")
     tuned: Path | None = Field(
-        default=None, description="the tuned model: a whole one, or an adapter for the base; unset: base alone"
+        default=None,
+        description="the tuned model: a whole one, or an adapter for the base; unset: base alone",
     )
     dataset: Path = Field(description="a folder with eval.jsonl, or one file of prompt and completion rows")
     output: Path = Field(description="the folder that the results are written to")

@@ -25,6 +25,6 @@ def _run(settings: FinetuneSettings) -> None:
     result = finetune(settings)
     if os.environ.get("RANK", "0") == "0":
         click.echo(
-            f"loss fell from {result.first_loss:.4f} to {result.last_loss:.4f} in {result.steps} steps; "
+            f"the loss went from {result.first_loss:.4f} to {result.last_loss:.4f} in {result.steps} steps; "
             f"report: {result.report}"
         )

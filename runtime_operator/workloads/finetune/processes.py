@@ -1,7 +1,8 @@
 """Which of the run's processes this one is, and its share of a batch.
 
-torchrun tells it in RANK, WORLD_SIZE and LOCAL_RANK. A pod whose PET_* variables ask for several processes but
-whose command is not torchrun would train as many separate models, all of them thrown away but one: refused.
+torchrun tells it in RANK, WORLD_SIZE and LOCAL_RANK. A pod whose PET_* variables ask for several processes
+but whose command is not torchrun would train as many separate models, all of them thrown away but one:
+refused.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ WANTED = ("PET_NNODES", "PET_NPROC_PER_NODE")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """This process among all processes of the run."""
+    """One process among all processes of the run."""
 
     rank: int
     processes: int
@@ -33,12 +34,14 @@ class Place:
 
 
 def read_place(environment: Mapping[str, str]) -> Place:
-    """This process's place, from the variables that torchrun sets."""
+    """The place of this process, from the variables that torchrun sets."""
     if "RANK" in environment:
         return Place(rank=int(environment["RANK"]), processes=int(environment["WORLD_SIZE"]))
     for name in WANTED:
         if environment.get(name, "1").isdigit() and int(environment.get(name, "1")) > 1:
-            raise SetupError(f"{name}: asks for {environment[name]} but this is one process, start with torchrun")
+            raise SetupError(
+                f"{name}: asks for {environment[name]} but this is one process, start with torchrun"
+            )
     return Place(rank=0, processes=1)
 
 

@@ -1,7 +1,7 @@
-"""A run's progress, twice: JSON lines for programs, `name=value` lines for people and Katib's StdOut collector.
+"""A run's progress twice: JSON lines for programs, `name=value` lines for people and for Katib.
 
-The first line of the file is `start`, then a `step` every few steps and a `checkpoint` when one is complete; the
-last is `end`. A run that is resumed goes on in the same file, with a `start` of its own.
+The first line of the file is `start`, then a `step` every few steps and a `checkpoint` when one is
+complete; the last is `end`. A run that is resumed goes on in the same file, with a `start` of its own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def step_line(event: StepEvent) -> str:
 class ProgressLog:
     """Appends events to `progress.jsonl` and says the steps aloud."""
 
-    def __init__(self, file: Path, *, say: Callable[[str], None], clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, file: Path, *, say: Callable[[str], None], clock: Callable[[], float] = time.time
+    ) -> None:
         self._say = say
         self._clock = clock
         file.parent.mkdir(parents=True, exist_ok=True)

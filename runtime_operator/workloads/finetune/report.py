@@ -15,12 +15,12 @@ METHODS = {"lora": "LoRA", "full": "full fine-tuning"}
 def training_report(result: FinetuneResult) -> str:
     """The report as one HTML document."""
     settings = result.settings
-    lead = f"{METHODS[settings.method]} of {settings.model.name} on {result.rows:,} rows of {settings.dataset.name}"
+    method, rows = METHODS[settings.method], f"{result.rows:,} rows of {settings.dataset.name}"
     loss = Series("loss", [(point.step, point.loss) for point in result.curve])
     rate = Series("learning rate", [(point.step, point.learning_rate) for point in result.curve])
     return page(
         "Training report",
-        lead,
+        f"{method} of {settings.model.name} on {rows}",
         figures(_headlines(result)),
         *[note(text) for text in oddities(result)],
         section("Loss", line_chart([loss], x_name="step", y_name="loss on the answers")),
@@ -45,7 +45,9 @@ def oddities(result: FinetuneResult) -> list[str]:
         if point.loss > SPIKE * before.loss
     ]
     if spikes:
-        found.append(f"The loss jumped to more than twice its value at step {', '.join(map(str, spikes[:5]))}.")
+        found.append(
+            f"The loss jumped to more than twice its value at step {', '.join(map(str, spikes[:5]))}."
+        )
     if result.truncated_rows:
         found.append(
             f"{result.truncated_rows:,} of {result.rows:,} rows were longer than "
@@ -61,8 +63,14 @@ def _headlines(result: FinetuneResult) -> list[Figure]:
     return [
         Figure(f"{result.last_loss:.3f}", "last loss", f"from {result.first_loss:.3f}"),
         Figure(f"{result.steps:,}", "steps", f"{result.settings.batch_size} rows each"),
-        Figure(f"{result.seconds['train']:.0f} s", "training time", f"{result.tokens_per_second:,.0f} tokens/s"),
-        Figure(f"{share:.1%}", "of the weights trained", f"{result.trained_parameters:,} of {result.parameters:,}"),
+        Figure(
+            f"{result.seconds['train']:.0f} s", "training time", f"{result.tokens_per_second:,.0f} tokens/s"
+        ),
+        Figure(
+            f"{share:.1%}",
+            "of the weights trained",
+            f"{result.trained_parameters:,} of {result.parameters:,}",
+        ),
     ]
 
 
@@ -76,11 +84,27 @@ def _times(result: FinetuneResult) -> Html:
 def _settings(result: FinetuneResult) -> list[tuple[str, str]]:
     rows = [("method", METHODS[result.settings.method]), ("learning_rate", f"{result.settings.rate:g}")]
     for name, value in result.settings.model_dump(exclude={"method", "learning_rate"}).items():
-        shown = ", ".join(value) if isinstance(value, tuple) else "not set" if value is None else str(value)
+        shown = _written(value)
         if name.startswith("lora_") and result.settings.method != "lora":
             continue
-        rows.append((name, Path(shown).name if isinstance(value, Path) else shown))
+        if name == "epochs" and result.settings.max_steps:
+            continue
+        rows.append((name, shown))
     return rows
+
+
+def _written(value: object) -> str:
+    match value:
+        case None:
+            return "not set"
+        case tuple():
+            return ", ".join(value)
+        case float():
+            return f"{value:g}"
+        case Path():
+            return value.name
+        case _:
+            return str(value)
 
 
 def _lineage(result: FinetuneResult) -> list[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """One fine-tuning run from settings to result: check, train, save, report.
 
-What can be wrong with the input is said before torch is imported. A run that died is started again with the same
-settings and goes on from its last complete checkpoint; checkpoints lie in a folder named by the settings and the
-rows, so that a changed run never resumes another's.
+What can be wrong with the input is said before torch is imported. A run that died is started again with the
+same settings and goes on from its last complete checkpoint; checkpoints lie in a folder named by the
+settings and the rows, so that a changed run never resumes another's.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def finetune(settings: FinetuneSettings) -> FinetuneResult:
             log.close()
     if place.first:
         _write_proof(result, settings.output)
+        shutil.rmtree(settings.output / CHECKPOINTS, ignore_errors=True)
     return result
 
 
@@ -68,7 +69,9 @@ def _train(
     trainer = build_trainer(settings, rows, place=place, checkpoints=checkpoints, log=log)
     lengths = count_tokens(trainer.processing_class, rows)
     if min(lengths) > settings.sequence_length:
-        raise SpecError(f"sequence_length: every row is longer than {settings.sequence_length} tokens, raise it")
+        raise SpecError(
+            f"sequence_length: every row is longer than {settings.sequence_length} tokens, raise it"
+        )
     parameters = _count(trainer.model)
     last = newest_checkpoint(checkpoints)
     resumed_from = int(last.name.rpartition("-")[2]) if last else 0
@@ -80,7 +83,6 @@ def _train(
     if place.first:
         model = trainer.accelerator.unwrap_model(trainer.model)
         save_outputs(model, trainer.processing_class, settings.output, lora=settings.method == "lora")
-        shutil.rmtree(settings.output / CHECKPOINTS, ignore_errors=True)
     saved = time.perf_counter()
     if log:
         log.write("end", step=trainer.state.global_step, seconds=round(saved - begun, 3))

@@ -1,7 +1,7 @@
 """What may be set for a fine-tuning run. `model`, `dataset` and `output` alone make a good one.
 
-`batch_size` counts the rows of one optimiser step over all processes together, so that the same document gives
-the same model on one process and on eight.
+`batch_size` counts the rows of one optimiser step over all processes together, so that the same document
+gives the same model on one process and on eight.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The one place that speaks to TRL: from settings and rows to a trainer ready to run.
 
-Everything that decides the losses is set here and nowhere else: the seed before LoRA's random start, loss on the
-answers only, a cosine schedule after a short warm-up, no gradient checkpointing, float32 on a CPU and bfloat16
-on a GPU.
+Everything that decides the losses is set here and nowhere else: the seed before LoRA's random start, loss
+on the answers only, a cosine schedule after a short warm-up, no gradient checkpointing, float32 on a CPU
+and bfloat16 on a GPU.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The pieces our HTML reports are made of: one file each, nothing fetched, light and dark, wide and narrow."""
+"""The pieces of our HTML reports: one file, nothing fetched, light and dark, wide and narrow."""
 
 from .chart import Bar, Series, bar_chart, line_chart
 from .page import Figure, Html, figures, note, page, section, table

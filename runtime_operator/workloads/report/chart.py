@@ -1,7 +1,7 @@
 """Charts as inline SVG whose lines stretch with the page while their labels keep the size of the text.
 
-The drawing lies in a 1000 × 1000 box that is stretched to the frame (strokes keep their width); axis labels are
-HTML placed by percentages. So a chart is as readable at 400 pixels as at 1200.
+The drawing lies in a 1000 × 1000 box that is stretched to the frame (strokes keep their width); axis labels
+are HTML placed by percentages. So a chart is as readable at 400 pixels as at 1200.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def line_chart(series: Sequence[Series], *, x_name: str, y_name: str) -> Html:
         [f'<span class="y" style="top:{down(tick):.2%}">{number(tick)}</span>' for tick in y_ticks]
         + [f'<span class="x" style="left:{across(tick):.2%}">{number(tick)}</span>' for tick in x_ticks]
     )
-    what = ", ".join(f"{line.name}: from {number(line.points[0][1])} to {number(line.points[-1][1])}" for line in series)
+    what = ", ".join(
+        f"{line.name}: from {number(line.points[0][1])} to {number(line.points[-1][1])}" for line in series
+    )
     return Html(
         f"<figure>{_caption(series, y_name)}\n"
         f'<div class="plot"><svg viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none" role="img" '
@@ -76,12 +78,7 @@ def line_chart(series: Sequence[Series], *, x_name: str, y_name: str) -> Html:
 
 def bar_chart(bars: Sequence[Bar]) -> Html:
     """Shares of a whole, one bar each; the last is drawn in the leading colour."""
-    rows = "\n".join(
-        f'<span>{escape(bar.name)}</span><svg viewBox="0 0 {SIDE} 20" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(f"{bar.name}: {bar.text}")}"><rect class="{"one" if bar is bars[-1] else "two"}" '
-        f'width="{bar.share * SIDE:.1f}" height="20"/></svg><b>{escape(bar.text)}</b>'
-        for bar in bars
-    )
+    rows = "\n".join(_bar(bar, "one" if bar is bars[-1] else "two") for bar in bars)
     return Html(f'<div class="bars">\n{rows}\n</div>')
 
 
@@ -98,6 +95,15 @@ def ticks(low: float, high: float) -> list[float]:
 def number(value: float) -> str:
     """A number as an axis shows it: short, and without a tail of noughts."""
     return f"{value:,.10g}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _bar(bar: Bar, style: str) -> str:
+    label = escape(f"{bar.name}: {bar.text}")
+    return (
+        f'<span>{escape(bar.name)}</span><svg viewBox="0 0 {SIDE} 20" preserveAspectRatio="none" role="img" '
+        f'aria-label="{label}"><rect class="{style}" width="{bar.share * SIDE:.1f}" height="20"/></svg>'
+        f"<b>{escape(bar.text)}</b>"
+    )
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:

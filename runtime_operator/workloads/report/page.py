@@ -1,8 +1,8 @@
 """A self-contained HTML page: headline figures, sections, tables, notes.
 
-Text goes through `escape` in the functions here; what is already HTML has the type `Html`, so that a model's
-answer can never become markup. Colours are variables with a light and a dark value, all of them with a contrast
-of at least 4.5 against their ground; meaning is never carried by colour alone.
+Text goes through `escape` in the functions here; what is already HTML has the type `Html`, so that a
+model's answer can never become markup. Colours are variables with a light and a dark value, all of them
+with a contrast of at least 4.5 against their ground; meaning is never carried by colour alone.
 """
 
 from __future__ import annotations
@@ -61,7 +61,11 @@ def note(text: str) -> Html:
 
 
 def table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = (), marks: Sequence[str] = ()
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Sequence[int] = (),
+    marks: Sequence[str] = (),
 ) -> Html:
     """A table; `numbers` are the columns set to the right, `marks` a class for each row.
 
@@ -78,7 +82,9 @@ def table(
         for number, row in enumerate(rows)
     )
     kind = "cards" if len(head) > 2 else "pairs"
-    return Html(f'<table class="{kind}">\n<thead><tr>{heading}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>')
+    return Html(
+        f'<table class="{kind}">\n<thead><tr>{heading}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>'
+    )
 
 
 def _right(column: int, numbers: Sequence[int]) -> str:

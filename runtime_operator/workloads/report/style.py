@@ -23,16 +23,21 @@ main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; text-wrap: balance; }
 h2 { font-size: 1.1rem; margin: 2.5rem 0 .75rem; }
 header p { margin: 0; color: var(--soft); overflow-wrap: anywhere; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; margin: 1.5rem 0; }
-.figures div { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem;
+  margin: 1.5rem 0; }
+.figures div { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem;
+  padding: .75rem 1rem; }
 .figures dt { color: var(--soft); font-size: .875rem; }
-.figures dd { margin: 0; font-size: 1.6rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums; }
+.figures dd { margin: 0; font-size: 1.6rem; font-weight: 600; line-height: 1.3;
+  font-variant-numeric: tabular-nums; }
 .figures dd.remark { font-size: .875rem; font-weight: 400; color: var(--soft); }
-.note { background: var(--note-ground); border-left: .25rem solid var(--line); padding: .5rem .75rem; margin: 1rem 0; }
+.note { background: var(--note-ground); border-left: .25rem solid var(--line); padding: .5rem .75rem;
+  margin: 1rem 0; }
 figure { margin: 0 0 3.5rem; }
 figcaption { color: var(--soft); font-size: .875rem; margin: 0 0 .5rem; }
 .key { display: inline-block; margin-right: 1rem; }
-.key::before { content: ""; display: inline-block; width: 1.25rem; border-top: .2rem solid; margin-right: .4rem;
+.key::before { content: ""; display: inline-block; width: 1.25rem; border-top: .2rem solid;
+  margin-right: .4rem;
   vertical-align: middle; }
 .key.one::before { color: var(--one); } .key.two::before { color: var(--two); border-top-style: dashed; }
 .plot { position: relative; height: 17rem; margin: .5rem .75rem 0 3.25rem; }
@@ -46,12 +51,14 @@ figcaption { color: var(--soft); font-size: .875rem; margin: 0 0 .5rem; }
 .grid, .axis, .series { vector-effect: non-scaling-stroke; }
 .series { fill: none; stroke-width: 2.25; stroke-linejoin: round; stroke-linecap: round; }
 .series.one { stroke: var(--one); } .series.two { stroke: var(--two); stroke-dasharray: 5 4; }
-.bars { display: grid; grid-template-columns: max-content 1fr max-content; gap: .5rem .75rem; align-items: center; }
+.bars { display: grid; grid-template-columns: max-content 1fr max-content; gap: .5rem .75rem;
+  align-items: center; }
 .bars svg { width: 100%; height: 1.25rem; display: block; border-radius: .25rem; background: var(--panel); }
 .bars .one { fill: var(--one); } .bars .two { fill: var(--two); }
 .bars b { font-variant-numeric: tabular-nums; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line);
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0;
+  border-bottom: 1px solid var(--line);
   overflow-wrap: break-word; }
 th { color: var(--soft); font-weight: 600; }
 .cards th, .cards td:first-child { white-space: nowrap; }
@@ -69,7 +76,8 @@ details { margin: 1rem 0; } summary { cursor: pointer; color: var(--one); }
   .figures div { padding: .6rem .75rem; } .figures dd { font-size: 1.35rem; }
   .cards thead { display: none; }
   .cards tr { display: block; border-bottom: 1px solid var(--line); padding: .6rem 0; }
-  .cards td { display: grid; grid-template-columns: 5.5rem 1fr; border: 0; padding: .1rem 0; text-align: left; }
+  .cards td { display: grid; grid-template-columns: 5.5rem 1fr; border: 0; padding: .1rem 0;
+  text-align: left; }
   .cards td::before { content: attr(data-name); color: var(--soft); }
   .cards td span { justify-self: start; }
 }

@@ -1,7 +1,7 @@
 """A language model and an instruction set small enough to fine-tune on a laptop while one watches.
 
-`make_demo_data(folder)` writes the rows, `make_tiny_model(folder)` makes the base model; both from nothing but
-this code and a fixed seed, so there is nothing to download and nobody's licence to mind.
+`make_demo_data(folder)` writes the rows, `make_tiny_model(folder)` makes the base model; both from nothing
+but this code and a fixed seed, so there is nothing to download and nobody's licence to mind.
 """
 
 from .data import make_demo_data

@@ -1,8 +1,9 @@
-"""The small world of the demo: messages that customers of a household shop write, and what may be asked of them.
+"""The small world of the demo: what customers of a household shop write, and what is asked about it.
 
-A message is drawn from a grammar, so what it is about is known exactly. Two kinds of question are made from it.
-The general ones (repeat it, what is it about, is it urgent) are what the base model is trained on. The line
-`queue | department | urgency` is what fine-tuning teaches: the base has read such messages and never the line.
+A message is drawn from a grammar, so what it is about is known exactly. Two kinds of question are made from
+it. The general ones (repeat it, what is it about, is it urgent) are what the base model is trained on. The
+line `queue | department | urgency` is what fine-tuning teaches: the base has read such messages and never
+the line.
 """
 
 from __future__ import annotations

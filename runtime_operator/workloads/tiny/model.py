@@ -1,9 +1,9 @@
 """The demo's base model: a Llama of about a million parameters that has read the small world's messages.
 
-LoRA on random weights learns next to nothing, so the base is trained first, all of it, for a fixed number of
-steps (some twenty seconds on two cores) on the general questions of `messages.py`: repeat the message, what is
-it about, is it urgent. It never sees the `queue | department | urgency` line, and scores 0 on it. This is a toy that
-shows the path, not a language model; its scores say nothing about large ones.
+LoRA on random weights learns next to nothing, so the base is trained first, all of it, for a fixed number
+of steps (some twenty seconds on two cores) on the general questions of `messages.py`: repeat the message,
+what is it about, is it urgent. It never sees the `queue | department | urgency` line, and scores 0 on it.
+This is a toy that shows the path, not a language model; its scores say nothing about large ones.
 
 The result depends on the recipe alone; a folder that holds the same recipe's model is left as it is.
 """
@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -49,7 +51,8 @@ def make_tiny_model(folder: Path) -> Path:
     quiet_libraries()
     rows = _general_rows()
     tokenizer = make_tokenizer(text for row in rows for text in row)
-    model = _trained(tokenizer, rows)
+    with _one_thread():
+        model = _trained(tokenizer, rows)
     with new_folder(folder) as part:
         model.save_pretrained(part)
         tokenizer.save_pretrained(part)
@@ -97,11 +100,25 @@ def _trained(tokenizer: Any, rows: list[tuple[str, str]]) -> Any:
     return model
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """As fast at this size, and the same weights whatever the number of cores."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 def _examples(tokenizer: Any, rows: list[tuple[str, str]]) -> list[tuple[list[int], int]]:
     """The tokens of each row and how many of them are the question, on which no loss is taken."""
     texts = [tokenizer.apply_chat_template(chat(*row), tokenize=False) for row in rows]
     questions = [
-        tokenizer.apply_chat_template(chat(row[0]), tokenize=False, add_generation_prompt=True) for row in rows
+        tokenizer.apply_chat_template(chat(row[0]), tokenize=False, add_generation_prompt=True)
+        for row in rows
     ]
     lengths = [len(tokens) for tokens in tokenizer(questions)["input_ids"]]
     return list(zip(tokenizer(texts)["input_ids"], lengths, strict=True))
