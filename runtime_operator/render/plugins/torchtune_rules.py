@@ -14,7 +14,7 @@ from ..accelerators import accelerators
 from ..framework import Proposal
 from ..processes import AUTO
 from ..resources import proposed_resources
-from .torchtune_recipes import MANAGED_KEYS, adapter_of, has_lora, model_of, recipe_of
+from .torchtune_recipes import MANAGED_KEYS, adapter_of, model_of, recipe_of
 
 if TYPE_CHECKING:
     from ...api.trainjob import Trainer
@@ -34,7 +34,7 @@ def without_recipe(proposal: Proposal, trainer: Trainer) -> Iterator[FieldError]
     if nodes > 1 and model != LLAMA_70B:
         yield FieldError("spec.trainer.numNodes", f"must be 1 for {model} model")
     yield from _qlora(proposal, trainer, model, nodes)
-    if nodes > 1 and (has_lora(args) if proposal.upstream else adapter_of(args)):
+    if nodes > 1 and adapter_of(args):
         detail = "LoRA fine-tuning is not supported for multi-node training in TorchTune"
         yield FieldError("spec.trainer.numNodes", detail)
     for place, arg in enumerate(args):
