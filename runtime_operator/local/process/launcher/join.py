@@ -39,6 +39,7 @@ def main() -> None:
     def give_up(_: int, __: FrameType | None) -> NoReturn:
         with suppress(ProcessLookupError):
             os.killpg(command, signal.SIGKILL)
+        os.waitpid(command, 0)  # a process namespace cannot end before everybody in it is reaped
         if not config["namespaces"]:  # in a namespace /proc shows other numbers; the container ends the rest
             end_children()
         os._exit(128 + signal.SIGTERM)

@@ -13,6 +13,7 @@ import select
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -131,7 +132,8 @@ class Launch:
     def _signal(self, number: int) -> Callable[[int, FrameType | None], None]:
         def handler(_: int, __: FrameType | None) -> None:
             if not self._reaped:
-                os.kill(self._first, number)
+                with suppress(ProcessLookupError):  # reaped a moment ago
+                    os.kill(self._first, number)
 
         return handler
 
