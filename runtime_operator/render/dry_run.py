@@ -95,11 +95,12 @@ def _review(document: Object, *, old: Object | None = None, compat: api.Compat) 
     """Take a document through its schema; a field it does not know is refused, as kubectl has it done."""
     checked = api.check(document, old=old, compat=compat)
     name = f"{document['kind']}/{document['metadata']['name']}"
+    stored = checked.stored or document  # nothing is stored of a document that no schema is for
     if compat is None:
         unknown = [FieldError(path, UNKNOWN, object=name) for path in checked.unknown_fields]
-        return Review(name, checked.stored, (*unknown, *checked.errors), checked.warnings)
+        return Review(name, stored, (*unknown, *checked.errors), checked.warnings)
     dropped = [f"{path}: unknown field, dropped" for path in checked.unknown_fields]
-    return Review(name, checked.stored, checked.errors, (*checked.warnings, *dropped))
+    return Review(name, stored, checked.errors, (*checked.warnings, *dropped))
 
 
 def try_job(
