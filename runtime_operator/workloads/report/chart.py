@@ -15,6 +15,7 @@ from .page import Html
 
 SIDE = 1000
 TICKS = 5
+TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,12 @@ def bar_chart(bars: Sequence[Bar]) -> Html:
 
 def ticks(low: float, high: float) -> list[float]:
     """Round numbers from at or below `low` to at or above `high`, about five of them."""
-    span = high - low or abs(high) or 1.0
+    span = high - low if high - low > TINY else max(abs(high), 1.0)
     raw = span / TICKS
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
     first, last = math.floor(low / step), math.ceil((low + span) / step - 1e-9)
-    return [round(index * step, 12) for index in range(first, max(last, first + 1) + 1)]
+    return [float(f"{index * step:.12g}") for index in range(first, max(last, first + 1) + 1)]
 
 
 def number(value: float) -> str:

@@ -49,8 +49,11 @@ def make_tiny_model(folder: Path) -> Path:
     if (folder / RECIPE_FILE).is_file() and (folder / RECIPE_FILE).read_text(encoding="utf-8") == recipe:
         return folder
     quiet_libraries()
-    rows = _general_rows()
-    tokenizer = make_tokenizer(text for row in rows for text in row)
+    stream = list(islice(world.messages(SEED), ROWS))
+    random = Random(SEED)
+    rows = [world.general(message, random) for message in stream]
+    words = [message.label for message in stream]  # so that a label's words are one piece each, too
+    tokenizer = make_tokenizer([text for row in rows for text in row] + words)
     with _one_thread():
         model = _trained(tokenizer, rows)
     with new_folder(folder) as part:
@@ -64,11 +67,6 @@ def _recipe() -> str:
     here = Path(__file__).parent
     sources = b"".join((here / name).read_bytes() for name in ("messages.py", "tokenizer.py", "model.py"))
     return json.dumps({"made_by": "kfp-trainer", "recipe": hashlib.sha256(sources).hexdigest()}) + "\n"
-
-
-def _general_rows() -> list[tuple[str, str]]:
-    random = Random(SEED)
-    return [world.general(message, random) for message in islice(world.messages(SEED), ROWS)]
 
 
 def _trained(tokenizer: Any, rows: list[tuple[str, str]]) -> Any:
