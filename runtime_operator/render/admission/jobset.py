@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...api.names import OUR_CONTROLLER
 from ...errors import FieldError, SpecError
@@ -22,7 +23,9 @@ from ..plan import Plan
 from ..render import render
 from .patches import contents
 
-JOBS = "spec.replicatedJobs"
+if TYPE_CHECKING:
+    from ...api.trainjob import TrainJob
+
 MUTABLE = "labels, annotations, nodeSelector, tolerations and schedulingGates of its pods"
 
 
@@ -46,8 +49,8 @@ def predict(proposal: Proposal) -> Prediction:
 
 
 def _refusals(proposal: Proposal, plan: Plan) -> Iterator[FieldError]:
-    jobset = next(each for each in plan.objects if each["kind"] == "JobSet")
-    old = _old_jobset(proposal)
+    jobset = _jobset_of(plan)
+    old = None if proposal.old is None else _stored(proposal, proposal.old)
     if old is None:
         yield from _in_terms_of_the_job(jobset, check_jobset(jobset))
         return
@@ -57,17 +60,26 @@ def _refusals(proposal: Proposal, plan: Plan) -> Iterator[FieldError]:
         yield _too_late(proposal, error, changes(old["spec"], jobset["spec"]))
 
 
-def _old_jobset(proposal: Proposal) -> Object | None:
-    """Find the JobSet that would be changed; of a JobSet of someone else nothing is known."""
-    if proposal.old is None:
-        return None
-    held = proposal.facts.existing.get(("JobSet", proposal.job.name))
-    if held is not None and (held.get("spec") or {}).get("replicatedJobs"):
-        return held
+def _jobset_of(plan: Plan) -> Object:
+    return next(each for each in plan.objects if each["kind"] == "JobSet")
+
+
+def _stored(proposal: Proposal, job: TrainJob) -> Object | None:
+    """Find the JobSet that would be changed, or make the one that the stored job became.
+
+    A JobSet that differs already from what its job becomes (another version built it, or the runtime has
+    changed) is no fault of this update: then only what the update itself changes counts.
+    """
+    held = proposal.facts.existing.get(("JobSet", job.name))
+    if held is not None and not (held.get("spec") or {}).get("replicatedJobs"):
+        held = None
     try:
-        return render(proposal.old, proposal.runtime, proposal.facts).find("JobSet")
+        became = _jobset_of(render(job, proposal.runtime, proposal.facts))
     except SpecError:
-        return None  # what could not be built was never there
+        return held  # what could not be built was never there
+    if held is None or not check_jobset(became, old=held):
+        return held or became
+    return {**became, "spec": {**became["spec"], "suspend": held["spec"].get("suspend", False)}}
 
 
 def _in_terms_of_the_job(jobset: Object, errors: Sequence[FieldError]) -> Iterator[FieldError]:
@@ -97,7 +109,7 @@ def name_budget(jobset: Object) -> tuple[int, str]:
 
 def _too_late(proposal: Proposal, error: FieldError, changed: Sequence[str]) -> FieldError:
     patched = proposal.old is not None and contents(proposal.job) != contents(proposal.old)
-    what = (", ".join(changed) if error.field == JOBS else "") or error.field
+    what = ", ".join(changed) or error.field
     return FieldError(
         "spec.runtimePatches" if patched else "spec.runtimeRef",
         f"must not change {what} once the JobSet exists ({error}): of a suspended job only {MUTABLE} "

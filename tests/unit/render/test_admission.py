@@ -506,21 +506,36 @@ def test_what_comes_too_late_for_jobset(sentence: str) -> None:
     assert said(upstream[0], runtime(compat="upstream"), facts, old=upstream[1], compat="upstream") == []
 
 
-def test_a_runtime_that_changed_without_a_snapshot() -> None:
-    changed = runtime(replicated("node", step="trainer", serviceAccountName="other"))
-    (error,) = admit(train_job(), changed, stored(suspend=True), old=train_job(suspend=True)).errors
-    assert (error.field, "node.serviceAccountName" in error.detail) == ("spec.runtimeRef", True)
+CHANGED = runtime(replicated("node", step="trainer", serviceAccountName="other"))
 
 
-def test_policies_are_named_by_their_own_path() -> None:
-    before = stored(suspend=True)
-    ring = {**before.existing["JobSet", "tj"]["spec"], "network": {"subdomain": "ring"}}
-    facts = Facts(existing={("JobSet", "tj"): {**before.existing["JobSet", "tj"], "spec": ring}})
-    looped = runtime(network={"subdomain": "loop"})
-    error = admit(train_job(), looped, facts, old=train_job(suspend=True)).errors[0]
-    assert error.detail.startswith(
-        "must not change spec.network once the JobSet exists (spec.network: Value is immut"
-    )
+def test_what_differed_before_is_no_fault_of_an_update() -> None:
+    for spec in ({}, {"suspend": True, "ttlSecondsAfterFinished": 4}):
+        assert said(train_job(**spec), CHANGED, stored(suspend=True), old=train_job(suspend=True)) == []
+
+
+def test_what_differed_before_hides_nothing() -> None:
+    job = train_job(suspend=True, runtimePatches=[VOLUME])
+    (error,) = admit(job, CHANGED, stored(suspend=True), old=train_job(suspend=True)).errors
+    assert error.detail.startswith("must not change node.volumes once")
+
+
+def test_a_label_that_changes_the_counts() -> None:
+    node, launcher = replicated("node"), replicated("launcher", step="trainer", waits="node")
+    policy = {"mpi": {"runLauncherAsNode": True}}
+    spec = {"mlPolicy": policy, "template": {"spec": {"replicatedJobs": [node, launcher]}}}
+    given = read({"kind": "ClusterTrainingRuntime", "metadata": {"name": "rt"}, "spec": spec})
+    queued = train_job(metadata={"labels": {"kueue.x-k8s.io/queue-name": "q"}})
+    (error,) = admit(queued, given, old=train_job(suspend=True)).errors
+    assert (error.field, error.detail[:40]) == ("spec.runtimeRef", "must not change launcher.dependsOn, node")
+
+
+def test_the_order_of_containers_may_not_change() -> None:
+    sides = [{"name": "side", "image": "s"}, {"name": "other", "image": "o"}]
+    given = runtime(replicated("node", step="trainer", containers=[{"name": "node", "image": "a"}, *sides]))
+    swap = patch(patched("node", containers=[{"name": "other"}, {"name": "side"}]))
+    (error,) = admit(train_job(runtimePatches=[swap]), given, old=train_job(suspend=True)).errors
+    assert error.detail.startswith("must not change node.containers once")
 
 
 def test_a_running_job_is_left_alone() -> None:
