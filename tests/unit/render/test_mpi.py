@@ -262,6 +262,14 @@ def test_with_the_launcher_apart_the_job_reaches_the_nodes() -> None:
     assert (theirs["node"]["image"], theirs["launcher"]["resources"]) == ("a", {"limits": {GPU: 2}})
 
 
+def test_the_image_of_the_job_reaches_the_nodes_beside_their_launcher() -> None:
+    ours, theirs = both(
+        {"numNodes": 2, "image": "own", "command": ["mpirun", "x"]}, NODE, LAUNCHER, mpi=AS_NODE
+    )
+    assert [main_of(jobs_of(plan)["node"])["image"] for plan in (ours, theirs)] == ["own", "a"]
+    assert main_of(jobs_of(ours)["node"])["command"] == ["/usr/sbin/sshd", "-De"]
+
+
 LINES: dict[str, tuple[str, dict[str, str]]] = {
     "OpenMPI": (
         "tj-node-0-0.ring slots=4\ntj-node-0-1.ring slots=4\n",
