@@ -37,12 +37,13 @@ class Settings:
     environ: Mapping[str, str] = field(default_factory=lambda: inherited(os.environ))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bench:
     """The pod, its place, and those who look things up and listen."""
 
     pod: Object
     place: Place
+    """changes only in the host names that the pod must know"""
     resolver: Resolver
     settings: Settings
     tell: Listener

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
+from ...errors import Retryable
 from .attempt import Attempt, attempts
 from .bench import Bench
 from .events import Kind, PodEvent
@@ -127,7 +128,7 @@ class Life:
             self._bench.changed()
             try:
                 return await run.start(wait=wait)
-            except ConfigError as error:
+            except (ConfigError, Retryable) as error:
                 self.state.now = Waiting("CreateContainerConfigError", str(error))
                 self._tell("waiting", "CreateContainerConfigError", str(error))
                 await self._asked_within(self._bench.settings.retry)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...errors import SetupError
+from .attempt import attempts
 from .bench import Bench, Settings
 from .events import Listener, PodEvent
 from .files import write_json
@@ -21,9 +24,12 @@ from .life import Life
 from .phase import Phase, initialized, pod_phase
 from .place import Place
 from .pod import Object, containers, grace_of, restart_policy
+from .preparation import write_hosts
 from .references import Resolver
-from .state import NEVER, Terminated
+from .state import NEVER, Running, Terminated
 from .status import status_document
+from .tokens import keep_fresh
+from .volumes import remove_volumes
 
 _LOST = "The container could not be located when the pod was terminated"
 _LAST_GRACE = 2.0
@@ -55,6 +61,7 @@ class Pod:
         self._deadline = 0.0
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._refresh: asyncio.Task[None] | None = None
         self._wish: asyncio.Task[Phase] | None = None
         self._status: dict[str, Any] = {}
 
@@ -80,7 +87,41 @@ class Pod:
             left = max(self.begun + float(limit) - time.time(), 0.0)
             self._timer = asyncio.get_running_loop().call_later(left, self._too_long)
         self._changed()
+        self._refresh = asyncio.create_task(keep_fresh(self._bench))
         self._task = asyncio.create_task(self._live(), name=str(self._bench.pod["metadata"]["name"]))
+
+    def log(self, container: str, *, previous: bool = False) -> Path | None:
+        """Return the file of a container's log, or of the run before; None when there is none."""
+        runs = attempts(self._bench.container_folder(container))
+        index = 2 if previous else 1
+        return runs[-index].log if len(runs) >= index else None
+
+    async def execute(
+        self, container: str, command: Sequence[str], *, limit: float | None = None
+    ) -> tuple[int, str]:
+        """Run a command in a container that runs; return its exit code and output."""
+        life = next((life for life in self.lives if life.state.name == container), None)
+        if life is None or life.run is None or not isinstance(life.state.now, Running):
+            raise SetupError(f'container "{container}": it does not run; see the pod\'s status')
+        return await life.run.execute(list(command), limit)
+
+    def update_hosts(self, hosts: Mapping[str, str]) -> None:
+        """Change the host names the pod knows: at once where it has a view of its own, else at a restart."""
+        self._bench.place = replace(self._bench.place, hosts=dict(hosts))
+        self.keep()
+        if self._bench.settings.isolation.own_view and (self.folder / "etc").exists():
+            write_hosts(self._bench)
+
+    def remove_volumes(self) -> None:
+        """Delete what was made for the pod's volumes; its logs and its status stay."""
+        remove_volumes(self._bench.place)
+
+    def keep(self) -> None:
+        """Write what a later runner needs to take the pod over."""
+        bench = self._bench
+        way = bench.settings.isolation.value
+        kept = {"pod": bench.pod, "place": bench.place.document(), "isolation": way, "begun": self.begun}
+        write_json(self.folder / "pod.json", kept)
 
     async def wait(self) -> Phase:
         """Wait until nothing of the pod runs any more and nothing will be started; return its phase."""
@@ -109,7 +150,11 @@ class Pod:
 
     async def detach(self) -> None:
         """Let go of the pod; what runs goes on."""
-        tasks = [task for task in (self._task, *(life.task for life in self.lives)) if task is not None]
+        tasks = [
+            task
+            for task in (self._task, self._refresh, *(life.task for life in self.lives))
+            if task is not None
+        ]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -156,6 +201,8 @@ class Pod:
             await life.stop(max(deadline, loop.time() + _LAST_GRACE))
         if self._timer:
             self._timer.cancel()
+        if self._refresh:
+            self._refresh.cancel()
         states = [life.state for life in self.lives]
         if self._stopping and initialized(states):
             for state in states:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .attempt import Attempt
@@ -82,10 +83,7 @@ def _mounts(
     """Make the volumes; return the container's mounts and how its text is rewritten."""
     own_view = bench.settings.isolation.own_view
     rules = Rules(names=_names(bench), ports=bench.place.ports)
-    files = rules if own_view else Rules(paths=_pod_paths(bench, found), names=rules.names, ports=rules.ports)
-    sources = make_volumes(
-        bench.pod, place=bench.place, found=found, machine=bench.settings.machine, rewrite=files.content
-    )
+    sources = fill_volumes(bench, found)
     mounts = container_mounts(container, bench.pod, sources=sources, env=env)
     make_sources(mounts)
     words = str(container.spec.get("terminationMessagePath") or TERMINATION_LOG)
@@ -94,6 +92,21 @@ def _mounts(
         return [*_etc(bench, taken={mount.target for mount in mounts}), *own], rules
     paths = {mount.target: str(mount.source) for mount in own}
     return (), Rules(paths=paths, names=rules.names, ports=rules.ports)
+
+
+def fill_volumes(bench: Bench, found: Found) -> Mapping[str, Path]:
+    """Make the pod's volumes, or write their generated files anew; return where each lies."""
+    paths = {} if bench.settings.isolation.own_view else _pod_paths(bench, found)
+    rules = Rules(paths=paths, names=_names(bench), ports=bench.place.ports)
+    return make_volumes(
+        bench.pod, place=bench.place, found=found, machine=bench.settings.machine, rewrite=rules.content
+    )
+
+
+def write_hosts(bench: Bench) -> None:
+    """Write the pod's /etc/hosts, in place: a container that runs sees the new text."""
+    text = hosts_text(bench.pod, pod_ip=bench.place.pod_ip, names=bench.place.hosts)
+    (bench.place.folder / "etc" / "hosts").write_text(text)
 
 
 def _names(bench: Bench) -> dict[str, str]:
@@ -116,14 +129,11 @@ def _pod_paths(bench: Bench, found: Found) -> dict[str, str]:
 
 def _etc(bench: Bench, *, taken: set[str]) -> list[Mount]:
     """Return the files of /etc that are the pod's own."""
-    texts = {"hosts": hosts_text(bench.pod, pod_ip=bench.place.pod_ip, names=bench.place.hosts)}
-    if bench.place.resolv_conf:
-        texts["resolv.conf"] = bench.place.resolv_conf
     folder = bench.place.folder / "etc"
     folder.mkdir(exist_ok=True)
-    mounts = []
-    for name, text in texts.items():
-        if f"/etc/{name}" not in taken:
-            (folder / name).write_text(text)
-            mounts.append(Mount(folder / name, f"/etc/{name}", False))
-    return mounts
+    write_hosts(bench)
+    names = ["hosts"]
+    if bench.place.resolv_conf:
+        (folder / "resolv.conf").write_text(bench.place.resolv_conf)
+        names.append("resolv.conf")
+    return [Mount(folder / name, f"/etc/{name}", False) for name in names if f"/etc/{name}" not in taken]

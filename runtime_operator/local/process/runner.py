@@ -10,7 +10,7 @@ from ...errors import SetupError, SpecError
 from .bench import Settings
 from .events import Listener, PodEvent
 from .failures import folder_failure
-from .files import read_json, write_json
+from .files import read_json
 from .isolation import Isolation, detect
 from .living_pod import Pod
 from .place import Place
@@ -32,20 +32,14 @@ class PodRunner:
             raise SpecError(errors)
         if (place.folder / "pod.json").exists():
             raise SetupError(f"{place.folder}: a pod has been started here; adopt it or remove it first")
-        begun = time.time()
-        document = {
-            "pod": pod,
-            "place": place.document(),
-            "isolation": self.settings.isolation.value,
-            "begun": begun,
-        }
+        settings = self.settings
+        living = Pod(pod, place, resolver=resolver, settings=settings, listener=listener, begun=time.time())
         try:
             place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_json(place.folder / "pod.json", document)
+            living.keep()
         except OSError as error:
             path = str(error.filename or place.folder)
             raise SetupError(folder_failure("the pod's folder", path, error.errno or 0)) from error
-        living = Pod(pod, place, resolver=resolver, settings=self.settings, listener=listener, begun=begun)
         self._tell_images(pod, listener)
         living.begin()
         return living

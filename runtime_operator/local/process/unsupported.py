@@ -52,6 +52,8 @@ def left_out(pod: Object) -> tuple[str, ...]:
     paths = [f"spec.{name}" for name in spec if name in _LEFT_OUT and spec[name]]
     for container in containers(pod):
         paths += [f"{container.path}.{name}" for name in container.spec if name in _CONTAINER_LEFT_OUT]
+        limits = (container.spec.get("resources") or {}).get("limits") or {}
+        paths += [f"{container.path}.resources.limits.{name}" for name in limits if name in ("cpu", "memory")]
     for number, volume in enumerate(spec.get("volumes") or ()):
         if (volume.get("emptyDir") or {}).get("sizeLimit"):
             paths.append(f"spec.volumes[{number}].emptyDir.sizeLimit")

@@ -88,7 +88,7 @@ def memory_folder(place: Place, name: str) -> Path:
     return MEMORY / "kfp-trainer" / mark[-200:] / name
 
 
-def remove_volumes(pod: Object, place: Place) -> None:
+def remove_volumes(place: Place) -> None:
     """Delete what was made for a pod's volumes; folders of somebody else stay."""
     shutil.rmtree(place.folder / "volumes", ignore_errors=True)
     shutil.rmtree(memory_folder(place, "any").parent, ignore_errors=True)
