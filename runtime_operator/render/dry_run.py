@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from .. import api
+from ..api.paths import REQUIRED, WRONG_TYPE
 from ..errors import FieldError, KfpTrainerError
 from .admission import admit
 from .facts import Facts
@@ -95,20 +96,22 @@ def _review(document: Object, *, old: Object | None = None, compat: api.Compat) 
     """Take a document through its schema; a field it does not know is refused, as kubectl has it done."""
     checked = api.check(document, old=old, compat=compat)
     name = f"{document['kind']}/{document['metadata']['name']}"
+    errors = tuple(replace(each, object=name) for each in checked.errors)
     stored = checked.stored or document  # nothing is stored of a document that no schema is for
     if compat is None:
         unknown = [FieldError(path, UNKNOWN, object=name) for path in checked.unknown_fields]
-        return Review(name, stored, (*unknown, *checked.errors), checked.warnings)
+        return Review(name, stored, (*unknown, *errors), checked.warnings)
     dropped = [f"{path}: unknown field, dropped" for path in checked.unknown_fields]
-    return Review(name, stored, checked.errors, (*checked.warnings, *dropped))
+    return Review(name, stored, errors, (*checked.warnings, *dropped))
 
 
 def try_job(
     sent: Sent, world: World, runtimes: Sequence[Review], *, facts: Facts, compat: api.Compat = None
 ) -> Outcome:
     """Take a TrainJob through the schema, admission and the build."""
-    old = None if sent.old is None else api.check(sent.old, compat=compat).stored
+    old, unreadable = _stored(sent.old, compat)
     review = _review(sent.job, old=old, compat=compat)
+    review = replace(review, errors=(*unreadable, *review.errors))
     facts = replace(facts, existing={**facts.existing, **existing_for(sent.job, world, facts)})
     if review.errors:
         return Outcome(review, facts)
@@ -117,6 +120,15 @@ def try_job(
     if refused is not None:
         return Outcome(replace(review, errors=refused.errors), facts, runtime)
     return _admit_and_build(review, old, runtime, facts, compat=compat)
+
+
+def _stored(old: Object | None, compat: api.Compat) -> tuple[Object | None, tuple[FieldError, ...]]:
+    """The job to be replaced, and why no server can hold it; a rule that it breaks may be newer than it."""
+    if old is None:
+        return None, ()
+    checked = api.check(old, compat=compat)
+    shape = (each for each in checked.errors if each.type in (REQUIRED, WRONG_TYPE) or not checked.stored)
+    return checked.stored, tuple(shape)
 
 
 def existing_for(job: Object, world: World, facts: Facts) -> dict[tuple[str, str], Object]:
@@ -139,7 +151,7 @@ def _admit_and_build(
         errors=tuple(replace(each, object=each.object or review.name) for each in verdict.errors),
         warnings=(*review.warnings, *verdict.warnings),
     )
-    if review.errors or model is None:
+    if review.errors:
         return Outcome(review, facts, runtime)
     try:
         return Outcome(review, facts, runtime, plan=render(job, model, facts, compat=compat))
