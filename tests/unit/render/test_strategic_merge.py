@@ -52,6 +52,7 @@ MERGES: dict[str, tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]] =
         [{"affinity": None}],
         {"affinity": {"podAffinity": {}}},
     ),
+    "null adds nothing": ({}, [{"affinity": None, "nodeSelector": {"a": "b"}}], {"nodeSelector": {"a": "b"}}),
     "affinity merges by its parts": (
         {"affinity": {"nodeAffinity": {"required": 1}}},
         [{"affinity": {"podAffinity": {"preferred": [1]}}}],
