@@ -130,7 +130,7 @@ class Pods:
         """Throw away what was only a pod's own, but its logs."""
         document = read_json(self._folder.pod(pod.name) / "pod.json")
         if document is not None:
-            remove_volumes(document["pod"], Place.of(document["place"]))
+            remove_volumes(Place.of(document["place"]))
 
     def _stop(self, name: str, grace: float | None) -> None:
         living = self._living.get(name)
