@@ -44,8 +44,6 @@ class Prepared:
     """written in the version of early texts, when programs read MASTER_ADDR"""
     enforcing: tuple[Hook, ...]
     building: tuple[Hook, ...]
-    upstream: bool
-    counts: bool
     _text: str | None = None
 
     def snapshot(self, runtime: Runtime) -> str:
@@ -99,8 +97,6 @@ def _prepare(runtime: Runtime, *, upstream: bool, counts: bool) -> Prepared:
         is_old=runtime.raw.get("apiVersion") == OLD_API_VERSION,
         enforcing=tuple(each for hook in ENFORCING for each in overriding(serving, hook)),
         building=overriding(serving, "build_components"),
-        upstream=upstream,
-        counts=counts,
     )
 
 
@@ -122,39 +118,6 @@ def draft_jobs(
         pod = pod_spec(job)
         drafts.append(Draft(job, pod, step, max(count, 1), main, wave, labelled, has_imageless(pod)))
     return tuple(drafts)
-
-
-def redraft_jobs(prepared: Prepared, spec: Object, policy: MLPolicy | None) -> Sequence[Draft]:
-    """Draft the jobs of a patched spec; only a patch that moves labels or containers needs a fresh look."""
-    jobs = spec.get("replicatedJobs") or ()
-    drafts = []
-    for draft, job in zip(prepared.drafts, jobs, strict=False):
-        if job is draft.job:
-            drafts.append(draft)
-            continue
-        pod = pod_spec(job)
-        if not _same_outline(draft, job, pod):
-            break
-        drafts.append(Draft(job, pod, *draft[2:]))
-    if len(drafts) == len(prepared.drafts) == len(jobs):
-        return drafts
-    return draft_jobs(jobs, policy, upstream=prepared.upstream, counts=prepared.counts)
-
-
-def _same_outline(draft: Draft, job: Object, pod: Object) -> bool:
-    """Whether a patch left alone all that decides about steps and main containers; the rest is shared."""
-    old, new = draft.job.get("template") or {}, job.get("template") or {}
-    return (
-        job["name"] == draft.job["name"]
-        and new.get("metadata") is old.get("metadata")
-        and pod.get("containers") is draft.pod.get("containers")
-        and pod.get("initContainers") is draft.pod.get("initContainers")
-        and _pod_metadata(new) is _pod_metadata(old)
-    )
-
-
-def _pod_metadata(template: Object) -> Any:
-    return ((template.get("spec") or {}).get("template") or {}).get("metadata")
 
 
 def _parallelism(job: Object) -> int:

@@ -19,7 +19,7 @@ from .info import Info
 from .overlay import Object
 from .plan import Plan
 from .pods import Pods
-from .prepared import Prepared, prepare, redraft_jobs
+from .prepared import Prepared, draft_jobs, prepare
 from .refusals import check_pods
 from .resources import merge_resources
 from .strategic_merge import merged_field, patched_metadata, patched_spec, pod_fields
@@ -93,7 +93,10 @@ def _patch(info: Info, prepared: Prepared) -> None:
             _put_fields(info, name, pod)
         return
     info.spec = patched_spec(prepared.spec, patches, upstream=info.upstream)
-    info.pods = [Pods(each) for each in redraft_jobs(prepared, info.spec, info.runtime.spec.mlPolicy)]
+    jobs = info.spec.get("replicatedJobs") or ()
+    policy = info.runtime.spec.mlPolicy
+    drafts = draft_jobs(jobs, policy, upstream=info.upstream, counts=info.upstream_pods)
+    info.pods = [Pods(each) for each in drafts]
 
 
 def _put_fields(info: Info, name: str, pod: Object) -> None:

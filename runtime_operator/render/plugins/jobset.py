@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...api.names import STEPS
+from ..cautions import warn_of_host_paths
 from ..framework import Plugin, Terminal, Watch
 from ..info import Info
 from ..overlay import Object
@@ -36,6 +37,7 @@ class JobSet(Plugin):
         """Build the JobSet."""
         if not info.upstream:
             check_images(info)
+            warn_of_host_paths(info)
         metadata = info.metadata(info.name)
         if info.labels:
             metadata["labels"] = {**info.labels, **info.own_labels}

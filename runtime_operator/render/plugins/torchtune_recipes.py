@@ -44,12 +44,7 @@ def adapter_of(args: Sequence[str]) -> str:
     """What the arguments train: `qlora`, `lora` (DoRA as well), or everything."""
     if _is_true(args, "model.quantize_base") and not _is_true(args, "model.use_dora"):
         return "qlora"
-    return "lora" if has_lora(args) else ""
-
-
-def has_lora(args: Sequence[str]) -> bool:
-    """Whether the arguments name the modules that get an adapter."""
-    return any("model.lora_attn_modules" in arg for arg in args)
+    return "lora" if any("model.lora_attn_modules" in arg for arg in args) else ""
 
 
 def recipe_of(*, nodes: int, per_node: Processes, devices: int, args: Sequence[str]) -> tuple[str, str]:

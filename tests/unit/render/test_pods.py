@@ -1,0 +1,110 @@
+"""The pods of a replicated job while plug-ins work on them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kfp_trainer.runtime_operator.render.overlay import Container
+from kfp_trainer.runtime_operator.render.pods import Draft, Pods, has_imageless, pod_spec
+
+POD = {
+    "containers": [{"name": "node", "image": "a"}, {"name": "side", "image": "b"}],
+    "initContainers": [{"name": "side", "image": "c"}, {"name": "warm", "image": "d"}],
+    "volumes": [{"name": "v", "emptyDir": {}}],
+}
+
+
+def pods(pod=POD, **job):
+    template = {"spec": {"template": {"spec": pod}}}
+    return Pods(
+        Draft({"name": "node", "template": template, **job}, pod, "trainer", 2, "node", 0, True, False)
+    )
+
+
+def test_containers_by_name():
+    made = pods(replicas=3)
+    assert made.main is made.containers[0]
+    assert made.container("side") is made.containers[1], "a regular container goes before an init container"
+    assert made.container("warm") is made.init_containers[1]
+    assert made.container("x") is None
+    assert made.replicas == 3
+
+
+CHANGES = {
+    "nothing": (lambda made: None, {}),
+    "a volume of the same name": (
+        lambda made: made.add_volumes({"name": "v", "secret": {}}),
+        {"volumes": [{"name": "v", "secret": {}}]},
+    ),
+    "a field of the pod": (
+        lambda made: made.put("schedulerName", "s"),
+        {"schedulerName": "s"},
+    ),
+    "a container": (
+        lambda made: made.main.put("image", "x"),
+        {"containers": [{"name": "node", "image": "x"}, POD["containers"][1]]},
+    ),
+    "an init container": (
+        lambda made: made.init_containers[1].put("image", "x"),
+        {"initContainers": [POD["initContainers"][0], {"name": "warm", "image": "x"}]},
+    ),
+    "one more init container": (
+        lambda made: made.init_containers.append(Container({"name": "new"})),
+        {"initContainers": [*POD["initContainers"], {"name": "new"}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", CHANGES)
+def test_built(sentence):
+    change, want = CHANGES[sentence]
+    made = pods()
+    change(made)
+    assert made.built() == {**POD, **want}
+
+
+METADATA = {
+    "nothing to add": (lambda made: None, {"labels": {"a": "1"}}, {"labels": {"a": "1"}}),
+    "nothing at all": (lambda made: None, None, None),
+    "a label": (
+        lambda made: made.labels.update(b="2"),
+        {"labels": {"a": "1"}},
+        {"labels": {"a": "1", "b": "2"}},
+    ),
+    "two labels, one after the other": (
+        lambda made: [
+            made.labels.update(b="2"),
+            made.labels.update(c="3"),
+            made.annotations.update(d="4"),
+            made.annotations.update(e="5"),
+        ],
+        None,
+        {"labels": {"b": "2", "c": "3"}, "annotations": {"d": "4", "e": "5"}},
+    ),
+    "an annotation where there is no metadata": (
+        lambda made: made.annotations.update(b="2"),
+        None,
+        {"annotations": {"b": "2"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", METADATA)
+def test_built_metadata(sentence):
+    change, given, want = METADATA[sentence]
+    made = pods()
+    change(made)
+    assert made.built_metadata(given) == want
+
+
+def test_a_job_without_a_template_has_no_pod():
+    assert pod_spec({"name": "ghost"}) == {}
+    made = pods({})
+    assert made.main is None
+    assert made.built() == {}
+
+
+def test_imageless():
+    assert not has_imageless(POD)
+    assert has_imageless({"containers": [{"name": "a"}]})
+    assert has_imageless({"containers": [{"name": "a", "image": "i"}], "initContainers": [{"name": "b"}]})
