@@ -1,9 +1,8 @@
 """What JobSet v0.12 refuses, said before it is asked.
 
-A JobSet is compared with the rules of JobSet's schema and webhook, in its own words, and with two rules of
-ours for JobSets that it admits and that can then never run well: a ttl in a Job template, and exclusive
-topology under a gang. Who calls this passes the JobSet as it would be applied; what JobSet's webhook fills
-in is filled in here first, because its rules see the result.
+A JobSet is compared with the rules of JobSet's schema and webhook, in its own words, and with some of ours
+for JobSets that it admits and that can then never run well. Who calls this passes the JobSet as it would be
+applied; what JobSet's webhook fills in is filled in here first, because its rules see the result.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import FieldError
-from . import jobset_policies, jobset_update
+from . import jobset_policies, jobset_unfit, jobset_update
 from .dns import TOO_LONG_LABEL, domain_path_faults, label_faults, subdomain_faults
 
 Object = Mapping[str, Any]
@@ -27,10 +26,6 @@ _LONG_GROUP = ".spec.replicatedJob[].groupName is too long, must be less than 63
 _LONG_JOB = "JobSet name is too long, job names generated for this JobSet will exceed 63 characters"
 _LONG_POD = "JobSet name is too long, pod names generated for this JobSet will exceed 63 characters"
 _LONG_SUBDOMAIN = ".spec.network.subdomain is too long, must be less than 63 characters"
-_EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-_EXCLUSIVE_BY_SELECTOR = "alpha.jobset.sigs.k8s.io/node-selector"
-_GANG_LABEL = "scheduling.x-k8s.io/pod-group"
-_GANG_ANNOTATION = "scheduling.k8s.io/group-name"
 
 
 def check_jobset(jobset: Object, *, old: Object | None = None) -> tuple[FieldError, ...]:
@@ -39,7 +34,7 @@ def check_jobset(jobset: Object, *, old: Object | None = None) -> tuple[FieldErr
     if old is not None:
         return tuple(_of(jobset, [*_schema(spec), *jobset_update.check(old.get("spec") or {}, spec)]))
     found = list(_schema(spec)) or [*_create(jobset["metadata"]["name"], with_defaults(spec))]
-    return tuple(_of(jobset, [*found, *_unfit(jobset)]))
+    return tuple(_of(jobset, [*found, *jobset_unfit.check(jobset)]))
 
 
 def with_defaults(spec: Object) -> dict[str, Any]:
@@ -152,41 +147,6 @@ def longest_names(name: str, job: Object) -> tuple[str, str]:
     if completions is None or spec.get("completionMode", "Indexed") != "Indexed":
         return longest, ""
     return longest, f"{longest}-{completions - 1}{SUFFIX}"
-
-
-def _unfit(jobset: Object) -> Rule:
-    """Refuse what JobSet admits and what then never runs well."""
-    metadata = jobset["metadata"].get("annotations") or {}
-    for index, job in enumerate((jobset.get("spec") or {}).get("replicatedJobs") or []):
-        path = f"spec.replicatedJobs[{index}]"
-        template = job.get("template") or {}
-        if (template.get("spec") or {}).get("ttlSecondsAfterFinished") is not None:
-            yield FieldError(
-                f"{path}.template.spec.ttlSecondsAfterFinished",
-                "must not be set: JobSet would see the finished Job missing and run it again; "
-                "set ttlSecondsAfterFinished of the TrainJob or of the JobSet",
-                "FieldValueForbidden",
-            )
-        if any(needed["name"] == job["name"] for needed in job.get("dependsOn") or ()):
-            yield FieldError(f"{path}.dependsOn", "must not name the job itself: it would never start")
-        exclusive = {**metadata, **((template.get("metadata") or {}).get("annotations") or {})}
-        if _EXCLUSIVE in exclusive and _EXCLUSIVE_BY_SELECTOR not in exclusive and _is_gang(job):
-            yield FieldError(
-                f"{path}.template.metadata.annotations[{_EXCLUSIVE}]",
-                "must not be used with a gang: the gang waits for pods that exclusive topology creates only "
-                f"once the first one runs; remove it, or add {_EXCLUSIVE_BY_SELECTOR} and label the nodes",
-                "FieldValueForbidden",
-            )
-
-
-def _is_gang(job: Object) -> bool:
-    pod = ((job.get("template") or {}).get("spec") or {}).get("template") or {}
-    metadata = pod.get("metadata") or {}
-    pods = job["template"]["spec"].get("parallelism") or 1
-    named = _GANG_LABEL in (metadata.get("labels") or {}) or _GANG_ANNOTATION in (
-        metadata.get("annotations") or {}
-    )
-    return named and pods * job.get("replicas", 1) > 1
 
 
 def _pod_spec(job: Object) -> Object:

@@ -89,6 +89,17 @@ ACCEPTED = {
         job(pod={"initContainers": [{"name": "i", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]}),
         volumeClaimPolicies=[{"templates": [{"metadata": {"name": "data"}}]}],
     ),
+    "a failure policy for pods that never start again": jobset(
+        {
+            "name": "n",
+            "template": {
+                "spec": {
+                    "podFailurePolicy": {"rules": []},
+                    "template": {"spec": {"containers": [IMAGE], "restartPolicy": "Never"}},
+                }
+            },
+        }
+    ),
     "startup order without waiting": jobset(job(), startupPolicy={"startupPolicyOrder": "InOrder"}),
     "nothing": {"metadata": {"name": "empty"}, "spec": {}},
 }
@@ -254,6 +265,27 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
         jobset(job(), volumeClaimPolicies=[{"templates": [{"metadata": {"name": "data"}}]}]),
         [
             "spec.replicatedJobs: replicatedJob containers don't have a matching volumeMount: data from VolumeClaimPolicies"
+        ],
+    ),
+    "pods that always start again": (
+        jobset(job(pod={"restartPolicy": "Always"})),
+        [
+            "spec.replicatedJobs[0].template.spec.template.spec.restartPolicy: must be OnFailure or Never, got Always: "
+            "a Job ends with its pods"
+        ],
+    ),
+    "a failure policy for pods that start again in their place": (
+        jobset(
+            {
+                "name": "n",
+                "template": {
+                    "spec": {"podFailurePolicy": {"rules": []}, "template": {"spec": {"containers": [IMAGE]}}}
+                },
+            }
+        ),
+        [
+            "spec.replicatedJobs[0].template.spec.podFailurePolicy: needs restartPolicy Never, got OnFailure: "
+            "set restartPolicy of the pod template"
         ],
     ),
     "a ttl in a Job template": (
