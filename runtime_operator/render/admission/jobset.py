@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...api.names import OUR_CONTROLLER
-from ...errors import FieldError, SpecError
+from ...errors import FieldError, SetupError, SpecError
 from ..dns import LABEL_LENGTH
 from ..framework import Proposal
 from ..jobset_rules import check_jobset, longest_names
@@ -45,6 +45,8 @@ def predict(proposal: Proposal) -> Prediction:
         plan = render(proposal.job, proposal.runtime, proposal.facts)
     except SpecError as error:
         return Prediction(error.errors, error.warnings)
+    except SetupError as error:
+        return Prediction(warnings=(str(error),))  # the installation's fault, not the job's
     return Prediction(tuple(_refusals(proposal, plan)), plan.warnings)
 
 

@@ -155,6 +155,12 @@ def test_what_cannot_be_built_is_refused() -> None:
     assert (error.field, "has no jobs" in error.detail) == ("spec.runtimeRef", True)
 
 
+def test_what_the_installation_lacks_is_no_fault_of_the_job() -> None:
+    verdict = admit(train_job(), runtime(), Facts(features=frozenset({"TrainJobStatus"})))
+    assert verdict.errors == ()
+    assert "failed to look up status server tls secret" in verdict.warnings[0]
+
+
 def test_a_job_for_another_cluster_is_not_built_here() -> None:
     job = train_job(name="a" * 63, managedBy="kueue.x-k8s.io/multikueue")
     assert said(job, runtime()) == []
