@@ -37,7 +37,9 @@ def observe(job: Object, jobset: Object | None, *, now: datetime) -> Object:
     status = job.get("status") or {}
     conditions = _with_suspended(status.get("conditions") or (), job, now=now)
     seen: dict[str, Any] = {**status, "conditions": conditions}
-    if jobset is not None:
+    if jobset is None and not is_finished(conditions):
+        seen.pop("jobsStatus", None)  # whatever was counted is no more
+    elif jobset is not None:
         seen["conditions"] = conditions if is_finished(conditions) else _with_end(conditions, jobset, now=now)
         seen["jobsStatus"] = _counts(jobset)
     return _with_times(seen, jobset, now=now)

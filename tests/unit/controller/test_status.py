@@ -121,6 +121,11 @@ CASES = {
         None,
         {"conditions": (COMPLETE,), "completionTime": BEFORE, "jobsStatus": [counts(succeeded=1)]},
     ),
+    "the JobSet of a job that has not ended is gone, and so are its counts": (
+        job({"jobsStatus": [counts(ready=1)], "startTime": BEFORE}),
+        None,
+        {"startTime": BEFORE},
+    ),
     "a failed job stays failed whatever its JobSet says later": (
         job({"conditions": [FAILED], "completionTime": BEFORE}),
         jobset(conditions=[COMPLETED]),
