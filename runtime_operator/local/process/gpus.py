@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from .pod import Container, Object, containers
 
 _SUFFIX = "/gpu"
@@ -10,15 +12,12 @@ _SUFFIX = "/gpu"
 def visible_devices(container: Container, pod: Object, gpus: tuple[str, ...] | None) -> dict[str, str]:
     """Return the variable that shows a container its devices; none at all where devices are not handed out.
 
-    Init containers run before the others and may see the same devices as they do.
+    Init containers run before the others and see the same devices as they do; sidecars run beside them.
     """
     if gpus is None:
         return {}
-    before = 0
-    for one in containers(pod):
-        if one.name == container.name:
-            break
-        before += _asked(one) if one.kind == container.kind != "init" else 0
+    earlier = takewhile(lambda one: one.name != container.name, containers(pod))
+    before = sum(_asked(one) for one in earlier if "init" not in (one.kind, container.kind))
     return {"CUDA_VISIBLE_DEVICES": ",".join(gpus[before : before + _asked(container)])}
 
 
