@@ -9,18 +9,20 @@ its name may be, which part of a patch comes too late.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...api.names import OUR_CONTROLLER
 from ...errors import FieldError, SetupError, SpecError
 from ..dns import LABEL_LENGTH
+from ..facts import Facts
 from ..framework import Proposal
 from ..jobset_rules import check_jobset, longest_names
 from ..jobset_update import changes
 from ..overlay import Object
 from ..plan import Plan
 from ..render import render
+from ..snapshot import SUFFIX
 from .patches import contents
 
 if TYPE_CHECKING:
@@ -42,12 +44,21 @@ def predict(proposal: Proposal) -> Prediction:
     if proposal.job.spec.managedBy != OUR_CONTROLLER:
         return Prediction()
     try:
-        plan = render(proposal.job, proposal.runtime, proposal.facts)
+        plan = render(proposal.job, proposal.runtime, _facts(proposal))
     except SpecError as error:
         return Prediction(error.errors, error.warnings)
     except SetupError as error:
         return Prediction(warnings=(str(error),))  # the installation's fault, not the job's
     return Prediction(tuple(_refusals(proposal, plan)), plan.warnings)
+
+
+def _facts(proposal: Proposal) -> Facts:
+    """Give what a build may know; the snapshot of a namesake that is still being deleted is none of it."""
+    key = ("ConfigMap", proposal.job.name + SUFFIX)
+    if proposal.old is not None or key not in proposal.facts.existing:
+        return proposal.facts
+    others = {each: found for each, found in proposal.facts.existing.items() if each != key}
+    return replace(proposal.facts, existing=others)
 
 
 def _refusals(proposal: Proposal, plan: Plan) -> Iterator[FieldError]:

@@ -597,6 +597,12 @@ def test_a_snapshot_of_someone_else_is_told() -> None:
     assert "owned by another object" in word
 
 
+def test_the_snapshot_of_a_namesake_keeps_nobody_out() -> None:
+    foreign = {"kind": "ConfigMap", "metadata": {"name": "tj-runtime-snapshot"}, "data": {}}
+    facts = Facts(existing={("ConfigMap", "tj-runtime-snapshot"): foreign, ("Secret", "x"): {}})
+    assert said(train_job(), runtime(), facts) == []
+
+
 def test_admission_changes_nothing_it_is_given() -> None:
     job, given = train_job(runtimePatches=[VOLUME]), runtime()
     before = copy.deepcopy((job.raw, given.raw))
