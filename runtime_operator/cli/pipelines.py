@@ -36,6 +36,7 @@ def list_pipelines() -> None:
 def compile_pipeline(name: str, target: Path | None) -> None:
     """Write the YAML of pipeline NAME, for upload in the Pipelines UI."""
     from kfp import compiler
+
     from kfp_trainer.pipelines.catalogue import load_pipeline
 
     target = target or Path(f"{name}.yaml")
