@@ -73,7 +73,8 @@ def show_results(folder: Path, say: Say) -> None:
     result = json.loads((folder / "model/result.json").read_text())
     evaluation = json.loads((folder / "model/evaluation.json").read_text())
     say(f"\nLoss            {result['first_loss']:.2f} -> {result['last_loss']:.2f}")
-    say(f"Right answers   {evaluation['base_exact_match']:.0%} -> {evaluation['tuned_exact_match']:.0%} of held-out messages")
+    base, tuned = evaluation["base_exact_match"], evaluation["tuned_exact_match"]
+    say(f"Right answers   {base:.0%} -> {tuned:.0%} of {evaluation['rows']} held-out messages")
     for name in ("training_report.html", "evaluation_report.html"):
         say(f"Report          {folder / 'model' / name}")
     say("\nTry next:")

@@ -44,9 +44,7 @@ def run_local(pipeline: Callable[..., Any], arguments: Mapping[str, Any], folder
             )
             try:
                 task = pipeline(**arguments)
-            except (
-                RuntimeError
-            ) as error:  # says that a task failed, not why
+            except RuntimeError as error:  # says that a task failed, not why
                 step = readable.step or "the pipeline"
                 raise JobFailed(f"{step} failed: {readable.last_words}; the whole log is {log}") from error
     return LocalRun(folder, dict(task.outputs))

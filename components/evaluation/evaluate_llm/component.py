@@ -31,7 +31,13 @@ def evaluate_llm(
     from kfp_trainer.components.evaluation.evaluate_llm.task import evaluate
 
     return evaluate(
-        {"model": model_path, "tuned": tuned_path, "dataset": dataset_path, "output": output_path, **settings},
+        {
+            "model": model_path,
+            "tuned": tuned_path,
+            "dataset": dataset_path,
+            "output": output_path,
+            **settings,
+        },
         evaluation_report=evaluation_report,
         evaluation_metrics=evaluation_metrics,
     )
