@@ -2,7 +2,7 @@
 
 A message is drawn from a grammar, so what it is about is known exactly. Two kinds of question are made from
 it. The general ones (repeat it, what is it about, is it urgent) are what the base model is trained on. The
-line `queue | department | urgency` is what fine-tuning teaches: the base has read such messages and never
+line `queue | urgency` is what fine-tuning teaches: the base has read such messages and never
 the line.
 """
 
@@ -12,12 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-DEPARTMENTS = {
-    "kitchen": "kettle toaster blender oven fridge mixer".split(),
-    "living": "lamp heater fan radio clock vacuum".split(),
-    "office": "printer keyboard monitor tablet router camera".split(),
-    "outdoor": "mower ladder drill tent bicycle helmet".split(),
-}
+PRODUCTS = (
+    "lamp kettle toaster blender heater fan radio clock camera printer keyboard monitor tablet router "
+    "vacuum mixer oven fridge drill ladder mower tent bicycle helmet"
+).split()
 
 PROBLEMS = {
     "billing": (
@@ -52,6 +50,14 @@ PROBLEMS = {
         "the {} does not look like the picture",
         "how do I give the {} back to you",
     ),
+    "advice": (
+        "how do I clean the {}",
+        "where is the manual of the {}",
+        "may the {} be used in the garden",
+        "is the {} safe for children",
+        "what does the {} weigh",
+        "which spare parts does the {} need",
+    ),
 }
 
 GREETINGS = ("Hello", "Good morning", "Dear team", "Hi there", "Good evening", "To whom it may concern")
@@ -63,7 +69,7 @@ GENERAL = (
     ("What is this message about?", "It is about a {product}."),
     ("How does this message begin?", "It begins with {greeting}."),
 )
-ASK = "Sort this message into queue, department and urgency."
+ASK = "Sort this message into queue and urgency."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +79,13 @@ class Message:
     text: str
     greeting: str
     queue: str
-    department: str
     product: str
     urgent: bool
 
     @property
     def label(self) -> str:
         """The line that fine-tuning teaches."""
-        return f"{self.queue} | {self.department} | {'high' if self.urgent else 'low'}"
+        return f"{self.queue} | {'high' if self.urgent else 'low'}"
 
 
 def messages(seed: int) -> Iterator[Message]:
@@ -108,14 +113,11 @@ def general(message: Message, random: Random) -> tuple[str, str]:
 
 def _message(random: Random) -> Message:
     queue = random.choice(sorted(PROBLEMS))
-    department = random.choice(sorted(DEPARTMENTS))
-    product = random.choice(DEPARTMENTS[department])
+    product = random.choice(PRODUCTS)
     urgent = random.random() < 0.5
     problem = random.choice(PROBLEMS[queue]).format(product)
     closing = random.choice(URGENT if urgent else CALM)
     sentences = [problem, closing] if random.random() < 0.7 else [closing, problem]
     greeting = random.choice(GREETINGS)
     text = f"{greeting}, {sentences[0]}, {sentences[1]}."
-    return Message(
-        text=text, greeting=greeting, queue=queue, department=department, product=product, urgent=urgent
-    )
+    return Message(text=text, greeting=greeting, queue=queue, product=product, urgent=urgent)

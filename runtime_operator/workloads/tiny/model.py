@@ -1,8 +1,8 @@
-"""The demo's base model: a Llama of about a million parameters that has read the small world's messages.
+"""The demo's base model: a Llama of half a million parameters that has read the small world's messages.
 
 LoRA on random weights learns next to nothing, so the base is trained first, all of it, for a fixed number
 of steps (some twenty seconds on two cores) on the general questions of `messages.py`: repeat the message,
-what is it about, is it urgent. It never sees the `queue | department | urgency` line, and scores 0 on it.
+what is it about, is it urgent. It never sees the `queue | urgency` line, and scores 0 on it.
 This is a toy that shows the path, not a language model; its scores say nothing about large ones.
 
 The result depends on the recipe alone; a folder that holds the same recipe's model is left as it is.
@@ -25,14 +25,14 @@ from . import messages as world
 from .tokenizer import chat, make_tokenizer
 
 SEED = 1
-ROWS = 8000
-STEPS = 300
+ROWS = 6400
+STEPS = 200
 BATCH = 32
 RATE = 4e-3
 WARMUP = 20
 SHAPE = {
     "hidden_size": 128,
-    "num_hidden_layers": 3,
+    "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "intermediate_size": 384,

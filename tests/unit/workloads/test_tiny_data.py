@@ -27,7 +27,7 @@ def test_no_answer_is_common_enough_to_be_guessed(tmp_path) -> None:
         json.loads(line) for line in (make_demo_data(tmp_path / "a") / "eval.jsonl").read_text().splitlines()
     ]
     answers = [row["completion"] for row in rows]
-    assert max(map(answers.count, answers)) <= 0.1 * EVAL_ROWS
+    assert max(map(answers.count, answers)) <= 0.2 * EVAL_ROWS
 
 
 def test_the_base_never_sees_a_label() -> None:
