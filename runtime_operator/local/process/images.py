@@ -31,7 +31,8 @@ class Images:
     """The table, by name; a name without tag or digest stands for all of them."""
 
     table: Mapping[str, Image] = field(default_factory=dict)
-    default: Image = field(default_factory=Image)
+    default: Image = field(default_factory=lambda: Image(env={"PYTHONUNBUFFERED": "1"}))
+    """Python prints a line when it is printed, so that it can be followed and is not lost when killed"""
 
     def find(self, name: str) -> tuple[Image, bool]:
         """Return what stands for an image, and whether the table names it."""

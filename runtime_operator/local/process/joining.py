@@ -9,6 +9,7 @@ from contextlib import suppress
 from subprocess import PIPE, STDOUT
 
 from .isolation import Isolation
+from .launcher.kernel import CLONE_NEWNET
 from .launching import launcher_command
 
 _LAST_WORDS = 4096
@@ -33,7 +34,7 @@ async def run_inside(
         "env": dict(env),
         "cwd": cwd,
         "first": first,
-        "namespaces": way.flags | (kernel_network() if network else 0),
+        "namespaces": way.flags | (CLONE_NEWNET if network else 0),
     }
     command = launcher_command("join", f"in {first}")
     process = await asyncio.create_subprocess_exec(
@@ -48,10 +49,3 @@ async def run_inside(
             await process.wait()
     assert process.returncode is not None
     return process.returncode, output[-_LAST_WORDS:].decode(errors="replace")
-
-
-def kernel_network() -> int:
-    """Return the flag of a network namespace."""
-    from .launcher.kernel import CLONE_NEWNET
-
-    return CLONE_NEWNET

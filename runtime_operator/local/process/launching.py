@@ -82,14 +82,19 @@ class Living:
 
     def __init__(self, process: int) -> None:
         self._process = process
-        self._handle = os.pidfd_open(process) if hasattr(os, "pidfd_open") else -1
+        self._handle = -1
+        if hasattr(os, "pidfd_open"):
+            try:
+                self._handle = os.pidfd_open(process)
+            except ProcessLookupError:  # ended a moment ago: the lock tells the rest
+                self._process = 0
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to this very process; nothing happens when it has ended."""
         with suppress(ProcessLookupError):
             if self._handle >= 0:
                 signal.pidfd_send_signal(self._handle, number)
-            else:
+            elif self._process:
                 os.kill(self._process, number)
 
     async def ended(self, attempt: Attempt) -> None:
@@ -98,8 +103,9 @@ class Living:
             await self._readable()
         if attempt.is_alive():
             await _lock_free(attempt.lock)
-        with suppress(ChildProcessError):
-            os.waitpid(self._process, 0)
+        if self._process:
+            with suppress(ChildProcessError):
+                os.waitpid(self._process, 0)
 
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()

@@ -56,42 +56,41 @@ def initialized(states: Sequence[ContainerState]) -> bool:
 def conditions(states: Sequence[ContainerState], phase: Phase) -> list[dict[str, str]]:
     """List the conditions in a kubelet's order, without times."""
     over = phase in ("Succeeded", "Failed")
-    unready = [state.name for state in states if state.kind != "init" and not state.ready]
-    pending = [state.name for state in states if state.kind != "main" and not _init_done(state)]
-    listed: list[tuple[str, str, str]] = []
-    if over:
-        ready = ("PodCompleted", "") if phase == "Succeeded" else ("PodFailed", "")
-    else:
-        ready = ("ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")
-    begun = initialized(states)
-    start = (
-        ("", "")
-        if begun
-        else ("ContainersNotInitialized", f"containers with incomplete status: [{' '.join(pending)}]")
-    )
-    listed = [
-        ("PodReadyToStartContainers", "False" if over else "True", ""),
-        ("Initialized", _word(begun), ""),
+    ready = _readiness(states, phase)
+    return [
+        _condition("PodReadyToStartContainers", not over),
+        _initialization(states, phase),
+        _condition("Ready", not ready[0], *ready),
+        _condition("ContainersReady", not ready[0], *ready),
+        _condition("PodScheduled", True),
     ]
-    first, second = ({"type": kind, "status": status} for kind, status, _ in listed)
-    if not begun:
-        second |= {"reason": start[0], "message": start[1]}
-    elif phase == "Succeeded":
-        second |= {"reason": "PodCompleted"}
-    is_ready = not over and begun and not unready
-    rest = [{"type": kind, "status": _word(is_ready)} for kind in ("Ready", "ContainersReady")]
-    if not is_ready:
-        for one in rest:
-            one |= {"reason": ready[0]} | ({"message": ready[1]} if ready[1] else {})
-    return [first, second, *rest, {"type": "PodScheduled", "status": "True"}]
+
+
+def _condition(kind: str, status: bool, reason: str = "", message: str = "") -> dict[str, str]:
+    told = {"reason": reason, "message": message}
+    return {"type": kind, "status": str(status)} | {key: text for key, text in told.items() if text}
+
+
+def _initialization(states: Sequence[ContainerState], phase: Phase) -> dict[str, str]:
+    if initialized(states):
+        return _condition("Initialized", True, "PodCompleted" if phase == "Succeeded" else "")
+    pending = [state.name for state in states if state.kind != "main" and not _init_done(state)]
+    text = f"containers with incomplete status: [{' '.join(pending)}]"
+    return _condition("Initialized", False, "ContainersNotInitialized", text)
+
+
+def _readiness(states: Sequence[ContainerState], phase: Phase) -> tuple[str, str]:
+    """Return the reason and message of a pod that is not ready; empty when it is."""
+    if phase in ("Succeeded", "Failed"):
+        return ("PodCompleted" if phase == "Succeeded" else "PodFailed"), ""
+    unready = [state.name for state in states if state.kind != "init" and not state.ready]
+    if unready or not initialized(states):
+        return "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]"
+    return "", ""
 
 
 def _init_done(state: ContainerState) -> bool:
     return _succeeded(state) if state.kind == "init" else state.started
-
-
-def _word(value: bool) -> str:
-    return "True" if value else "False"
 
 
 def quality_of_service(pod: Object) -> str:

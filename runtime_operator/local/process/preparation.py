@@ -61,7 +61,7 @@ async def prepare(container: Container, attempt: Attempt, bench: Bench) -> Prepa
             "HOSTNAME": env["HOSTNAME"],
             MARK: bench.container_id(container.name, attempt.number),
         },
-        cwd=rules.text(str(container.spec.get("workingDir") or "")) or _home(bench),
+        cwd=rules.text(str(container.spec.get("workingDir") or "")) or _home(bench, mounts),
         way=bench.settings.isolation,
         mounts=[(str(mount.source), mount.target, mount.read_only) for mount in mounts],
         hostname=hostname_of(bench.pod),
@@ -70,11 +70,11 @@ async def prepare(container: Container, attempt: Attempt, bench: Bench) -> Prepa
     return Prepared(config, rules)
 
 
-def _home(bench: Bench) -> str:
-    """Return the working directory of a container that names none: a folder of the pod's own."""
+def _home(bench: Bench, mounts: Sequence[Mount]) -> str:
+    """Return where a container works that does not say: in the pod's folder, or / where a mount hides it."""
     folder = bench.place.folder / "work"
     folder.mkdir(exist_ok=True)
-    return str(folder)
+    return "/" if any(folder.is_relative_to(mount.target) for mount in mounts) else str(folder)
 
 
 def _mounts(

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from kfp_trainer.runtime_operator.errors import SetupError, SpecError
-from kfp_trainer.runtime_operator.local.process import Isolation
 from kfp_trainer.runtime_operator.local.process.logs import follow
 from kfp_trainer.runtime_operator.local.process.volumes import memory_folder
 
@@ -163,9 +162,3 @@ def test_a_runner_killed_at_random_moments_loses_nothing(way, tmp_path, pod_of, 
     main = json.loads(status)["containerStatuses"][0]
     assert (main["state"]["terminated"]["exitCode"], main["restartCount"]) == (3, 0)
     assert (tmp_path / "pod/work/log").read_text() == "one\ntwo\nthree\nmain\n"
-
-
-def test_the_best_way_is_found():
-    from kfp_trainer.runtime_operator.local.process import detect
-
-    assert detect() in Isolation

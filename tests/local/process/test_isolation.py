@@ -1,0 +1,59 @@
+"""Which ways a machine allows, and what a view of its own must not break."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kfp_trainer.runtime_operator.local.process import Isolation, detect, isolation
+
+SH = ["sh", "-c"]
+SYSTEM = shutil.which("python3", path="/usr/bin")
+NOBODY = """
+import os, sys, tempfile
+from kfp_trainer.runtime_operator.local.process import isolation
+open(os.devnull, encoding="ascii").close()
+tempfile.tempdir, sys.executable = sys.argv[1:]
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+print([isolation.works(way) for way in isolation.Isolation])
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or SYSTEM is None, reason="needs root to become nobody")
+def test_an_ordinary_user_gets_a_view_of_his_own(tmp_path):
+    tmp_path.chmod(0o777)
+    for folder in list(tmp_path.parents)[:2]:
+        folder.chmod(0o755)
+    out = subprocess.run([sys.executable, "-c", NOBODY, tmp_path, SYSTEM], capture_output=True, text=True)
+    assert out.stdout in ("[False, True, True]\n", "[False, False, True]\n"), out.stderr
+
+
+def test_the_best_way_is_found():
+    detect.cache_clear()
+    assert isolation.works(detect())
+    assert Isolation.REWRITING.shortcomings
+    assert not Isolation.NAMESPACES.shortcomings
+
+
+def test_a_machine_that_allows_nothing(monkeypatch):
+    monkeypatch.setattr(isolation, "works", lambda way: False)
+    detect.cache_clear()
+    assert detect() is Isolation.REWRITING
+    detect.cache_clear()
+
+
+async def test_a_mount_may_hide_the_pods_own_folder(bed, pod_of):
+    top = "/" + bed.folder.parts[1]
+    pod = pod_of(
+        *SH,
+        f"pwd; echo hi > {top}/x; cat {top}/x",
+        spec={"volumes": [{"name": "d", "emptyDir": {}}]},
+        volumeMounts=[{"name": "d", "mountPath": top}],
+    )
+    assert await bed.end(bed.start(pod)) == "Succeeded"
+    where = "/" if bed.way.own_view else f"{bed.folder}/work"
+    assert bed.log() == f"{where}\nhi\n"
+    assert not Path(top, "x").exists()
