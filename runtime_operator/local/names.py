@@ -13,6 +13,8 @@ from typing import Any
 
 LOOPBACK = "127.0.0.1"
 CLUSTER_DOMAIN = "cluster.local"
+LAUNCHER = "launcher"
+"""mpirun starts what is on its own host without ssh, and knows that host by the address of an interface"""
 _HALF = 1 << 23
 """the upper half of 127.0.0.0/8: the lower one is where people put their own services"""
 
@@ -31,8 +33,9 @@ def addresses(jobset: Mapping[str, Any], *, platform: str = sys.platform) -> dic
     """The address of each host name."""
     seed = sha256(f"{jobset['metadata'].get('namespace')}/{jobset['metadata']['name']}".encode()).digest()
     first = int.from_bytes(seed[:3])
+    launcher = f"{jobset['metadata']['name']}-{LAUNCHER}-"
     return {
-        name: _address(first + number) if platform == "linux" else LOOPBACK
+        name: _address(first + number) if platform == "linux" and not name.startswith(launcher) else LOOPBACK
         for number, name in enumerate(short_names(jobset))
     }
 

@@ -7,6 +7,7 @@ whoever asks why the attempt before failed.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from .process.volumes import remove_volumes
 from .record import JobRecord
 from .resolver import Objects
 from .semantics import Pod, State
+from .ssh import environment, with_ssh
 
 Tell = Callable[[str, str, str, bool], None]
 """pod, reason, message, whether it is a warning"""
@@ -99,12 +101,19 @@ class Pods:
             return
         try:
             living = self._runner.start(
-                pod.manifest, place, resolver=self._resolver, listener=self._listen(pod.name)
+                self._adapted(pod, place), place, resolver=self._resolver, listener=self._listen(pod.name)
             )
         except (OSError, KfpTrainerError) as error:
             self._has_failed(pod, str(error))
             return
         self._watch(pod.name, living)
+
+    def _adapted(self, pod: Pod, place: Place) -> Mapping[str, Any]:
+        """The pod as it can run here."""
+        if not self._runner.settings.isolation.own_view:
+            return pod.manifest
+        host = str(pod.manifest["spec"].get("hostname"))
+        return with_ssh(pod.manifest, place.folder / "ssh", host=host, ports=self._record.ports)
 
     def _has_failed(self, pod: Pod, why: str) -> None:
         self._failed[pod.name] = {"phase": "Failed", "message": why}
@@ -166,7 +175,7 @@ class Pods:
             hosts=self._record.hosts,
             ports=self._record.ports,
             gpus=devices_for(self._jobs, folder, pod.manifest),
-            env={URL_VARIABLE: url, TOKEN_VARIABLE: str(token)},
+            env={URL_VARIABLE: url, TOKEN_VARIABLE: str(token), **environment(root=os.geteuid() == 0)},
         )
 
     def _listen(self, name: str) -> Listener:

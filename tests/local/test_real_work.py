@@ -1,0 +1,96 @@
+"""Real programs of the frameworks, across the processes of one machine, as they run across the pods of a cluster."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ALL_REDUCE = """
+import sys, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+value = torch.ones(1) * (dist.get_rank() + 1)
+dist.all_reduce(value)
+sys.stdout.write(f"rank {dist.get_rank()} of {dist.get_world_size()}: {value.item():.0f}\\n")
+dist.destroy_process_group()
+"""
+
+# Each worker counts steps together with its peers; the first incarnation of node 1 dies in the middle.
+ELASTIC = """
+import json, os, signal, sys, time, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+folder = sys.argv[1]
+start = 0
+try:
+    start = json.load(open(f"{folder}/checkpoint"))
+except FileNotFoundError:
+    pass
+for step in range(start, 12):
+    value = torch.ones(1)
+    dist.all_reduce(value)
+    if dist.get_rank() == 0:
+        open(f"{folder}/new", "w").write(json.dumps(step + 1))
+        os.replace(f"{folder}/new", f"{folder}/checkpoint")
+        print(f"step {step + 1} with {value.item():.0f}", flush=True)
+    if step == 3 and os.environ["JOB_COMPLETION_INDEX"] == "1" and not os.path.exists(f"{folder}/died"):
+        open(f"{folder}/died", "w").close()
+        os.kill(os.getppid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.1)
+dist.destroy_process_group()
+"""
+
+# A trainer with the callback that transformers adds by itself where a TrainJob tells it to report.
+CALLBACK = """
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
+config = GPT2Config(n_layer=1, n_head=1, n_embd=8, vocab_size=16, n_positions=8, bos_token_id=0, eos_token_id=0)
+rows = [{"input_ids": torch.arange(8), "labels": torch.arange(8)} for _ in range(8)]
+arguments = TrainingArguments("OUT", max_steps=4, report_to="none", use_cpu=True, save_strategy="no", logging_steps=1)
+Trainer(GPT2LMHeadModel(config), arguments, train_dataset=rows).train()
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path):
+    """Writes a program to a file."""
+
+    def write(text: str) -> str:
+        path = tmp_path / "program.py"
+        path.write_text(text.replace("OUT", str(tmp_path / "out")))
+        return str(path)
+
+    return write
+
+
+def test_torchrun_with_gloo_over_two_nodes_of_two_processes(workshop, script) -> None:
+    job = workshop.train_job("gloo", f"torchrun {script(ALL_REDUCE)}", nodes=2, trainer={"numProcPerNode": 2})
+    workshop.run(workshop.runtime(), job, timeout=240)
+    said = sorted(line.text for line in workshop.jobs.logs("gloo", everybody=True) if "rank" in line.text[:5])
+    assert said == [f"rank {rank} of 4: 10" for rank in range(4)]
+
+
+def test_elastic_torch_loses_a_node_and_goes_on(workshop, script, tmp_path: Path) -> None:
+    command = (
+        "torchrun --nnodes=1:2 --nproc-per-node=1 --max-restarts=3 --rdzv-backend=c10d --rdzv-id=one "
+        "--rdzv-conf=join_timeout=60,last_call_timeout=3 "
+        f"--rdzv-endpoint=$PET_MASTER_ADDR:$PET_MASTER_PORT {script(ELASTIC)} {tmp_path}"
+    )
+    unset = "unset PET_NNODES PET_NPROC_PER_NODE PET_NODE_RANK; "
+    job = workshop.train_job("elastic", unset + command, nodes=2)
+    lines = workshop.run(workshop.runtime(), job, timeout=240)
+    assert json.loads((tmp_path / "checkpoint").read_text()) == 12
+    steps = [line for line in lines if line.startswith("step ")]
+    assert steps[-1].startswith("step 12 ")
+    assert {"step 1 with 2"} <= set(steps)
+    assert (tmp_path / "died").exists()
+
+
+def test_transformers_reports_its_progress_unchanged(workshop, script) -> None:
+    job = workshop.train_job("callback", f"{sys.executable} {script(CALLBACK)}")
+    workshop.run(workshop.runtime(), job, timeout=240)
+    reported = workshop.jobs.get("callback").train_job["status"]["trainerStatus"]
+    assert reported["progressPercentage"] == 100
+    assert float({each["name"]: each["value"] for each in reported["metrics"]}["loss"]) > 0
