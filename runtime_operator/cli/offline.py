@@ -96,9 +96,10 @@ def validate(files: Sequence[str], output: Output, compat: Compat | None) -> Non
 def explain(files: Sequence[str], output: Output, compat: Compat | None) -> None:
     """Draw a TrainJob: who waits for whom, how many processes, what is where, and why."""
     run = _try(files, compat)
-    told = tuple(warning for review in run.runtimes for warning in review.warnings)
     stories = [
-        retell(job.review.stored, plan, warnings=(*told, *job.warnings))
+        retell(
+            job.review.stored, plan, warnings=(*(job.runtime.warnings if job.runtime else ()), *job.warnings)
+        )
         for job, plan in zip(run.jobs, _plans(run), strict=True)
     ]
     if output == "json":

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from .. import api
+from ..api.names import OUR_CONTROLLER
 from ..api.paths import REQUIRED, WRONG_TYPE
 from ..errors import FieldError, KfpTrainerError
 from .admission import admit
@@ -42,7 +43,8 @@ class Outcome:
 
     review: Review
     facts: Facts
-    runtime: Object | None = None
+    runtime: Review | None = None
+    """the runtime it names, if there is one"""
     plan: Plan | None = None
     build_error: KfpTrainerError | None = None
 
@@ -115,10 +117,10 @@ def try_job(
     facts = replace(facts, existing={**facts.existing, **existing_for(sent.job, world, facts)})
     if review.errors:
         return Outcome(review, facts)
-    runtime = runtime_of(review.stored, [each.stored for each in runtimes])
-    refused = next((each for each in runtimes if each.stored is runtime and each.errors), None)
-    if refused is not None:
-        return Outcome(replace(review, errors=refused.errors), facts, runtime)
+    named = runtime_of(review.stored, [each.stored for each in runtimes])
+    runtime = next((each for each in runtimes if each.stored is named), None)
+    if runtime is not None and runtime.errors:
+        return Outcome(replace(review, errors=runtime.errors), facts, runtime)
     return _admit_and_build(review, old, runtime, facts, compat=compat)
 
 
@@ -140,16 +142,16 @@ def existing_for(job: Object, world: World, facts: Facts) -> dict[tuple[str, str
 
 
 def _admit_and_build(
-    review: Review, old: Object | None, runtime: Object | None, facts: Facts, *, compat: api.Compat
+    review: Review, old: Object | None, runtime: Review | None, facts: Facts, *, compat: api.Compat
 ) -> Outcome:
     job = read_job(review.stored, compat)
-    model = None if runtime is None else read_runtime(runtime, compat)
+    model = None if runtime is None else read_runtime(runtime.stored, compat)
     before = None if old is None else read_job(old, compat)
     verdict = admit(job, model, facts, old=before, compat=compat)
     review = replace(
         review,
         errors=tuple(replace(each, object=each.object or review.name) for each in verdict.errors),
-        warnings=(*review.warnings, *verdict.warnings),
+        warnings=(*review.warnings, *verdict.warnings, *_elsewhere(job)),
     )
     if review.errors:
         return Outcome(review, facts, runtime)
@@ -157,6 +159,12 @@ def _admit_and_build(
         return Outcome(review, facts, runtime, plan=render(job, model, facts, compat=compat))
     except KfpTrainerError as error:
         return Outcome(review, facts, runtime, build_error=error)
+
+
+def _elsewhere(job: api.TrainJob) -> tuple[str, ...]:
+    if job.spec.managedBy == OUR_CONTROLLER:
+        return ()
+    return (f"spec.managedBy: {job.spec.managedBy} runs this job on another cluster: here nothing is built",)
 
 
 def read_job(document: Object, compat: api.Compat = None) -> api.TrainJob:

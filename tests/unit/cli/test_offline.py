@@ -185,6 +185,13 @@ def test_explain_is_data_for_programs(file, call):
     assert code == 0
 
 
+def test_explain_warns_of_the_habits_of_the_job_s_own_runtime(file, call):
+    old = RUNTIME.replace("v1alpha1", "v2alpha1")
+    other = old.replace("name: torch}", "name: other}")
+    _, out, _ = call("explain", "-f", file(old, other, JOB))
+    assert out.count("! DeprecatedVersion") == 1
+
+
 def test_upstreams_faults_are_to_be_had(file, call):
     code, out, err = call("render", "-f", file(RUNTIME, MISSPELT), "--compat", "upstream")
     assert err == "warning: spec.trainer.numNoods: unknown field, dropped\n"

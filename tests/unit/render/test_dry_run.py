@@ -119,9 +119,9 @@ def test_what_is_shipped_serves_beside_what_is_given():
 
 def test_what_is_given_goes_before_what_is_shipped():
     (found,) = dry_run([job(), runtime(image="mine")], shipped=[runtime(image="theirs")]).jobs
-    assert found.runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"][
-        "spec"
-    ]["containers"] == [{"name": "node", "image": "mine"}]
+    assert found.runtime.stored["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"][
+        "template"
+    ]["spec"]["containers"] == [{"name": "node", "image": "mine"}]
 
 
 def test_the_snapshot_serves_where_the_runtime_is_gone():
@@ -159,4 +159,11 @@ def test_a_document_that_is_none_of_ours_is_refused_by_name():
     assert (found.name, fields(found)) == (
         "ClusterTrainingRuntime/torch",
         [("ClusterTrainingRuntime/torch", "apiVersion")],
+    )
+
+
+def test_a_job_for_another_cluster_says_so():
+    (found,) = dry_run([runtime(), job(managedBy="kueue.x-k8s.io/multikueue")]).jobs
+    assert found.warnings == (
+        "spec.managedBy: kueue.x-k8s.io/multikueue runs this job on another cluster: here nothing is built",
     )
