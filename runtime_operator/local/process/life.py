@@ -28,7 +28,9 @@ class Life:
 
     def __init__(self, container: Container, bench: Bench) -> None:
         self.container = container
-        self.state = ContainerState(container.name, str(container.spec.get("image") or ""), container.kind)
+        reason = "PodInitializing" if bench.pod["spec"].get("initContainers") else "ContainerCreating"
+        image = str(container.spec.get("image") or "")
+        self.state = ContainerState(container.name, image, container.kind, now=Waiting(reason))
         self.started = asyncio.Event()
         """set once the container counts as started"""
         self.task: asyncio.Task[Terminated | None] | None = None

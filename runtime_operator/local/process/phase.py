@@ -1,4 +1,7 @@
-"""Phase and conditions of a pod, from the states of its containers, as a kubelet computes them."""
+"""Phase and conditions of a pod, from the states of its containers, as a kubelet computes them.
+
+A pod is not over while anything of it runs, be it a sidecar.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,14 @@ def pod_phase(states: Sequence[ContainerState], *, policy: str, stopped: bool) -
     """Return the phase; `stopped` says that nothing will be started again."""
     inits = [state for state in states if state.kind == "init"]
     mains = [state for state in states if state.kind == "main"]
-    if any(_failed(state) and (policy == "Never" or stopped) for state in inits):
+    alive = any(isinstance(state.now, Running) for state in states)
+    if any(_failed(state) and (policy == "Never" or stopped) for state in inits) and not alive:
         return "Failed"
-    if stopped and not any(isinstance(state.now, Running) for state in states):
+    if stopped and not alive:
         return "Succeeded" if mains and all(_succeeded(state) for state in mains) else "Failed"
     if not initialized(states):
         return "Pending"
-    if all(isinstance(state.now, Terminated) for state in mains):
+    if all(isinstance(state.now, Terminated) for state in mains) and not alive:
         return _ended(mains, policy)
     if any(isinstance(state.now, Running | Terminated) or state.last is not None for state in mains):
         return "Running"

@@ -129,6 +129,10 @@ async def test_a_sidecar_starts_before_and_stops_after(bed, pod_of):
     living = bed.start(pod_of(*SH, "test -e /d/up && echo done > /d/x", spec=spec, volumeMounts=mounts))
     assert await bed.end(living) == "Succeeded"
     assert "done\n" in bed.log("side")
+    told = [(event.kind, event.container or event.reason) for event in bed.events]
+    assert (
+        told.index(("exited", "main")) < told.index(("exited", "side")) < told.index(("phase", "Succeeded"))
+    )
 
 
 async def test_an_exec_probe_makes_ready_and_unready(bed, pod_of):

@@ -56,6 +56,13 @@ PHASES = {
     "one ended badly and will be started again": ([state(BAD)], "OnFailure", False, "Running"),
     "a success that will be started again": ([state(GOOD)], "Always", False, "Running"),
     "waiting for its back-off": ([state(CRASH, last=BAD)], "OnFailure", False, "Running"),
+    "ended, and a sidecar runs": ([state(UP, "sidecar"), state(GOOD)], "Never", False, "Running"),
+    "an init container failed, and a sidecar runs": (
+        [state(UP, "sidecar"), state(BAD, "init"), state(NEW)],
+        "Never",
+        False,
+        "Pending",
+    ),
     "stopped while it failed": ([state(BAD)], "OnFailure", True, "Failed"),
     "stopped after its success": ([state(GOOD)], "Always", True, "Succeeded"),
     "stopped before it began": ([state(NEW)], "Always", True, "Failed"),
