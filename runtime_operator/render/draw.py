@@ -17,6 +17,8 @@ Paint = Callable[[str, str], str]
 """puts a style (`title`, `name`, `quiet`, `warning`) on a text; plain text comes back as it is"""
 
 ROLES = {"": "", "first": ", runs first", "beside": ", beside the others"}
+KEPT_TOGETHER = "\u00a0"
+"""a blank at which no line is broken"""
 UNTIL = {"Complete": "complete", "Ready": "ready"}
 
 
@@ -42,7 +44,8 @@ def draw(story: Explanation, *, width: int = 100, paint: Paint = plain) -> str:
 
 def _head(story: Explanation, width: int, paint: Paint) -> Iterator[str]:
     yield f"{paint(f'TrainJob {story.job}', 'title')} in namespace {story.namespace}, from {story.runtime}"
-    yield from _hanging("becomes ", ", ".join(story.objects), width)
+    objects = ", ".join(each.replace(" ", KEPT_TOGETHER) for each in story.objects)
+    yield from (line.replace(KEPT_TOGETHER, " ") for line in _hanging("becomes ", objects, width))
     if story.suspended:
         yield paint("It is suspended: nothing runs until spec.suspend is false.", "warning")
 
