@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 def warn_of_host_paths(info: Info) -> None:
     """A folder of the node is another folder on every node, and many namespaces forbid it."""
     for pods in info.pods:
+        if not pods.doubtful and pods.own is None:
+            continue
         for volume in pods.get("volumes") or ():
             if "hostPath" in volume:
                 path = (volume["hostPath"] or {}).get("path", "")

@@ -135,10 +135,18 @@ class Info:
 
     def owned(self, version: str, kind: str, name: str, **body: Any) -> Object:
         """An object of the job's namespace that goes when the job goes."""
-        return {"apiVersion": version, "kind": kind, "metadata": self.metadata(name), **body}
+        body["apiVersion"], body["kind"], body["metadata"] = version, kind, self.metadata(name)
+        return body
 
     def metadata(self, name: str) -> dict[str, Any]:
         """Metadata of an object that belongs to the job."""
+        if self.own_labels and self.owner is not None:
+            return {
+                "name": name,
+                "namespace": self.namespace,
+                "labels": self.own_labels,
+                "ownerReferences": [self.owner],
+            }
         metadata: dict[str, Any] = {"name": name, "namespace": self.namespace}
         if self.own_labels:
             metadata["labels"] = self.own_labels

@@ -1,8 +1,8 @@
-"""A shared dict of the runtime, and what this render changes in it.
+"""A shared dict of the runtime, copied at the first change.
 
 The runtime is the same for every job, so nothing of it is ever written to, and nothing is copied that
-does not change. A plug-in reads through `get` and changes through `put`; `built` makes one new dict, or
-hands on the shared one when nothing changed.
+does not change. A plug-in reads through `get` and changes through `put`; `built` is the dict as it goes out,
+the shared one where nothing changed.
 """
 
 from __future__ import annotations
@@ -14,26 +14,25 @@ Object = Mapping[str, Any]
 
 
 class Overlay:
-    """One dict of the template with its changes beside it."""
+    """One dict of the template, ours from the first change on."""
 
-    __slots__ = ("changed", "source")
+    __slots__ = ("own", "source")
 
     def __init__(self, source: Object) -> None:
         self.source = source
-        self.changed: dict[str, Any] | None = None
+        """the dict as the runtime (and the job's patches) have it"""
+        self.own: dict[str, Any] | None = None
+        """our copy of it, once something has changed"""
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value as it stands now: changed, or as the runtime says."""
-        if self.changed is not None and key in self.changed:
-            return self.changed[key]
-        return self.source.get(key, default)
+        return (self.source if self.own is None else self.own).get(key, default)
 
     def put(self, key: str, value: Any) -> None:
         """Say what stands at the key from now on; the source stays as it is."""
-        if self.changed is None:
-            self.changed = {key: value}
-        else:
-            self.changed[key] = value
+        if self.own is None:
+            self.own = dict(self.source)
+        self.own[key] = value
 
     def merge(self, key: str, entries: Iterable[Object], by: str = "name") -> None:
         """Add entries to a list that is a map by one of its fields: the same key is replaced in its place."""
@@ -44,19 +43,24 @@ class Overlay:
 
     def built(self) -> Object:
         """The dict as it goes out."""
-        return {**self.source, **self.changed} if self.changed else self.source
+        return self.source if self.own is None else self.own
 
 
 class Container(Overlay):
     """A container or init container of the template."""
 
-    __slots__ = ("_env", "name")
+    __slots__ = ("_env",)
 
     def __init__(self, source: Object) -> None:
         self.source = source
-        self.changed = None
-        self.name: str = source.get("name", "")
+        self.own = None
         self._env: dict[str, Object] | None = None
+
+    @property
+    def name(self) -> str:
+        """The container's name."""
+        name: str = self.source.get("name", "")
+        return name
 
     def env(self, name: str) -> Object | None:
         """The entry of an environment variable, if it is set."""
@@ -71,7 +75,7 @@ class Container(Overlay):
         known = self._variables()
         for entry in entries:
             known[entry["name"]] = entry
-        self.put("env", known.values())  # follows later changes; `built` makes a list of it
+        self.put("env", known.values())  # follows later additions; `built` makes a list of it
 
     def add_mounts(self, mounts: Iterable[Object]) -> None:
         """Mount volumes: a path that is taken is taken over."""
@@ -87,12 +91,12 @@ class Container(Overlay):
 
     def built(self) -> Object:
         """The container as it goes out."""
-        if not self.changed:
+        own = self.own
+        if own is None:
             return self.source
-        built = {**self.source, **self.changed}
-        if "env" in self.changed:
-            built["env"] = list(built["env"])
-        return built
+        if self._env is not None and "env" in own:
+            own["env"] = list(self._env.values())
+        return own
 
     def _variables(self) -> dict[str, Object]:
         if self._env is None:

@@ -7,9 +7,31 @@ replicated job of the JobSet at the end.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..api.names import STEPS
 from .overlay import Container, Object, Overlay
+
+
+class Shell(NamedTuple):
+    """The dicts around a pod's spec, with a place for everything that is filled in; copied, never changed."""
+
+    job: dict[str, Any]
+    template: dict[str, Any]
+    spec: dict[str, Any]
+    pod: dict[str, Any]
+
+
+def shell_of(job: Object, step: str) -> Shell:
+    """The shell of a replicated job; a known step has one replica of all its pods."""
+    template = job.get("template") or {}
+    spec = template.get("spec") or {}
+    return Shell(
+        {**job, "template": None, **({"replicas": 1} if step in STEPS else {})},
+        {**template, "spec": None},
+        {"parallelism": None, "completions": None, **spec, "template": None},
+        {**(spec.get("template") or {}), "spec": None},
+    )
 
 
 class Draft(NamedTuple):
@@ -19,24 +41,53 @@ class Draft(NamedTuple):
     """the entry of replicatedJobs"""
     pod: Object
     """its pods' spec"""
+    name: str
     step: str
     """dataset-initializer, model-initializer, trainer, or empty"""
     size: int
     """pods of one replica"""
-    main: str
-    """the container that does the step's work"""
+    replicas: int
     wave: int
     """pods of one wave exist at the same time; every dependsOn edge starts a new one"""
     labelled: bool
     """upstream, too, takes these pods for the trainer's"""
-    imageless: bool
-    """a container lacks its image, which the job then has to name"""
+    doubtful: bool
+    """a container lacks its image, or a volume is a folder of the node"""
+    containers: tuple[Object, ...]
+    init_containers: tuple[Object, ...]
+    main: int
+    """the place of the container that does the step's work, -1 where there is none"""
+    shell: Shell
 
 
-def has_imageless(pod: Object) -> bool:
-    """Whether a container of the pod has no image."""
+def draft(job: Object, *, step: str, size: int, wave: int, labelled: bool, main: str) -> Draft:
+    """Take a replicated job apart; `main` names the container that does the step's work."""
+    pod = pod_spec(job)
+    containers = tuple(pod.get("containers") or ())
+    names = [each.get("name") for each in containers]
+    return Draft(
+        job=job,
+        pod=pod,
+        name=job["name"],
+        step=step,
+        size=size,
+        replicas=job.get("replicas", 1),
+        wave=wave,
+        labelled=labelled,
+        doubtful=is_doubtful(pod),
+        containers=containers,
+        init_containers=tuple(pod.get("initContainers") or ()),
+        main=names.index(main) if main in names else -1,
+        shell=shell_of(job, step),
+    )
+
+
+def is_doubtful(pod: Object) -> bool:
+    """Whether a container of the pod has no image, or a volume is a folder of the node."""
     containers = (*(pod.get("containers") or ()), *(pod.get("initContainers") or ()))
-    return not all(each.get("image") for each in containers)
+    return not all(each.get("image") for each in containers) or any(
+        "hostPath" in each for each in pod.get("volumes") or ()
+    )
 
 
 def pod_spec(job: Object) -> Object:
@@ -53,35 +104,39 @@ class Pods(Overlay):
         "_labels",
         "containers",
         "count",
-        "imageless",
+        "doubtful",
         "init_containers",
         "job",
         "labelled",
         "main",
         "name",
         "replicas",
+        "shell",
         "step",
         "wave",
     )
 
     def __init__(self, draft: Draft) -> None:
-        job, pod, self.step, self.count, main, self.wave, self.labelled, self.imageless = draft
-        self.source = pod
-        self.changed = None
-        self.job = job
-        """the entry of replicatedJobs as the template has it"""
-        self.name: str = job["name"]
-        self.replicas: int = job.get("replicas", 1)
-        self.main: Container | None = None
+        (
+            self.job,
+            self.source,
+            self.name,
+            self.step,
+            self.count,
+            self.replicas,
+            self.wave,
+            self.labelled,
+            self.doubtful,
+            containers,
+            init_containers,
+            main,
+            self.shell,
+        ) = draft
+        self.own = None
+        self.containers = [Container(each) for each in containers]
+        self.init_containers = [Container(each) for each in init_containers] if init_containers else []
+        self.main = self.containers[main] if main >= 0 else None
         """the container that does the step's work"""
-        self.containers: list[Container] = []
-        for source in pod.get("containers") or ():
-            container = Container(source)
-            self.containers.append(container)
-            if container.name == main and self.main is None:
-                self.main = container
-        sources = pod.get("initContainers")
-        self.init_containers = [Container(each) for each in sources] if sources else []
         self._labels: dict[str, str] | None = None
         self._annotations: dict[str, str] | None = None
 
@@ -112,25 +167,35 @@ class Pods(Overlay):
 
     def built(self) -> Object:
         """The pod's spec as it goes out."""
-        source = self.source
-        built = {**source, **self.changed} if self.changed else {**source}
-        if self._touched(self.containers, "containers"):
-            built["containers"] = [each.built() for each in self.containers]
-        if self.init_containers and self._touched(self.init_containers, "initContainers"):
-            built["initContainers"] = [each.built() for each in self.init_containers]
-        return built
+        self._put_containers("containers", self.containers)
+        if self.init_containers:
+            self._put_containers("initContainers", self.init_containers)
+        return self.source if self.own is None else self.own
 
-    def _touched(self, containers: list[Container], key: str) -> bool:
+    def _put_containers(self, key: str, containers: list[Container]) -> None:
         for each in containers:
-            if each.changed:
-                return True
-        return len(containers) != len(self.source.get(key) or ())
+            if each.own is not None:
+                break
+        else:
+            if len(containers) == len(self.source.get(key) or ()):
+                return
+        self.put(key, [each.built() for each in containers])
 
-    def built_metadata(self, metadata: Object | None) -> Object | None:
-        """The metadata of the pod template as it goes out."""
-        if not self._labels and not self._annotations:
-            return metadata
-        built = dict(metadata or {})
+    def built_job(self, *, upstream: bool) -> dict[str, Any]:
+        """The replicated job as it goes out; by default a job on the side keeps its own completions."""
+        job, template, spec, pod = self.shell
+        job, template, spec, pod = job.copy(), template.copy(), spec.copy(), pod.copy()
+        job["template"], template["spec"], spec["template"] = template, spec, pod
+        pod["spec"] = self.built()
+        if self._labels or self._annotations:
+            pod["metadata"] = self._metadata(pod.get("metadata") or {})
+        spec["parallelism"] = self.count
+        if self.step in STEPS or upstream or spec["completions"] is None:
+            spec["completions"] = self.count
+        return job
+
+    def _metadata(self, metadata: Object) -> Object:
+        built = dict(metadata)
         if self._labels:
             built["labels"] = {**(built.get("labels") or {}), **self._labels}
         if self._annotations:

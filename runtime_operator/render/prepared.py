@@ -16,7 +16,7 @@ from ..api.names import OLD_API_VERSION, TRAINER_STEP
 from ..api.runtime import MLPolicy
 from .framework import Runtime, overriding
 from .overlay import Object
-from .pods import Draft, has_imageless, pod_spec
+from .pods import Draft, draft
 from .registry import installed
 from .snapshot import dump
 from .steps import labelled_step, main_container, steps
@@ -115,8 +115,7 @@ def draft_jobs(
         scaled = policy is not None and (labelled if counts else step == TRAINER_STEP)
         count = (policy.numNodes or 1) if scaled and policy is not None else _parallelism(job)
         main = main_container(job, step, mpi=mpi, upstream=upstream)
-        pod = pod_spec(job)
-        drafts.append(Draft(job, pod, step, max(count, 1), main, wave, labelled, has_imageless(pod)))
+        drafts.append(draft(job, step=step, size=max(count, 1), wave=wave, labelled=labelled, main=main))
     return tuple(drafts)
 
 

@@ -43,7 +43,7 @@ def check_pods(info: Info) -> None:
 def check_images(info: Info) -> None:
     """Refuse containers without an image, which no API server would create."""
     for pods in info.pods:
-        if pods.imageless:
+        if pods.doubtful:
             errors = list(_without_image(info.pods))
             if errors:
                 raise SpecError(errors)

@@ -80,18 +80,16 @@ def managed_by_kueue(job: TrainJob) -> bool:
 def _patch(info: Info, prepared: Prepared) -> None:
     """Merge the job's patches into the template, and make the pods that plug-ins work on."""
     info.spec, info.labels, info.annotations = prepared.spec, prepared.labels, prepared.annotations
-    patches = [{"trainingRuntimeSpec": each.trainingRuntimeSpec} for each in info.job.spec.runtimePatches]
-    if not patches:
-        info.pods = [Pods(each) for each in prepared.drafts]
-        return
-    metadata = patched_metadata({"labels": info.labels, "annotations": info.annotations}, patches)
-    info.labels, info.annotations = metadata["labels"], metadata["annotations"]
-    fields = pod_fields(patches)
+    changes = [each.trainingRuntimeSpec for each in info.job.spec.runtimePatches if each.trainingRuntimeSpec]
+    fields = pod_fields(changes)
     if fields is not None and prepared.names.issuperset([name for name, _ in fields]):
         info.pods = [Pods(each) for each in prepared.drafts]
         for name, pod in fields:
             _put_fields(info, name, pod)
         return
+    patches = [{"trainingRuntimeSpec": each} for each in changes]
+    metadata = patched_metadata({"labels": info.labels, "annotations": info.annotations}, patches)
+    info.labels, info.annotations = metadata["labels"], metadata["annotations"]
     info.spec = patched_spec(prepared.spec, patches, upstream=info.upstream)
     jobs = info.spec.get("replicatedJobs") or ()
     policy = info.runtime.spec.mlPolicy

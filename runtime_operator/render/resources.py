@@ -66,9 +66,9 @@ def merged(base: Object, wanted: Object, *, claims: bool) -> dict[str, Any]:
     """Merge requests and limits key by key, and claims by name."""
     result: dict[str, Any] = {}
     for part in ("limits", "requests"):
-        amounts = {**(base.get(part) or {}), **(wanted.get(part) or {})}
-        if amounts:
-            result[part] = amounts
+        old, new = base.get(part), wanted.get(part)
+        if old or new:
+            result[part] = {**old, **new} if old and new else old or new
     if claims:
         named = {each["name"]: each for each in (*(base.get("claims") or ()), *(wanted.get("claims") or ()))}
         if named:

@@ -43,14 +43,16 @@ def patched_spec(spec: Object, patches: Iterable[Object], *, upstream: bool = Fa
     return {**merged, "replicatedJobs": _in_old_order(spec, merged)}
 
 
-def pod_fields(patches: Iterable[Object]) -> list[tuple[str, Object]] | None:
+def pod_fields(changes: Iterable[Object]) -> list[tuple[str, Object]] | None:
     """What patches change in pods, job by job, if they change nothing but plain fields of pods.
 
     So most patches are (Kueue's among them), and they need no merged spec: each field is merged on its own.
     """
     found: list[tuple[str, Object]] = []
-    for patch in patches:
-        template = (patch.get("trainingRuntimeSpec") or {}).get("template") or {}
+    for change in changes:
+        template = change.get("template") or {}
+        if "metadata" in template:
+            return None
         for job in (template.get("spec") or {}).get("replicatedJobs") or ():
             pod = _only(_only(_only(job.get("template"), "spec"), "template"), "spec")
             if pod is None or "containers" in pod or "initContainers" in pod:

@@ -24,11 +24,12 @@ class Initializers(Plugin):
         wanted = info.job.spec.initializer
         if wanted is None:
             return
-        sources = {DATASET_STEP: wanted.dataset, MODEL_STEP: wanted.model}
         for pods in info.pods:
-            source = sources.get(pods.step)
-            if source is not None and pods.main is not None:
-                _fetch(pods.main, source, upstream=info.upstream)
+            if pods.main is not None:
+                if pods.step == DATASET_STEP and wanted.dataset is not None:
+                    _fetch(pods.main, wanted.dataset, upstream=info.upstream)
+                elif pods.step == MODEL_STEP and wanted.model is not None:
+                    _fetch(pods.main, wanted.model, upstream=info.upstream)
 
 
 def _fetch(container: Container, source: InitializerSource, *, upstream: bool) -> None:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...api.names import STEPS
 from ..cautions import warn_of_host_paths
 from ..framework import Plugin, Terminal, Watch
 from ..info import Info
 from ..overlay import Object
-from ..pods import Pods
 from ..refusals import check_images
 
 if TYPE_CHECKING:
@@ -43,10 +41,11 @@ class JobSet(Plugin):
             metadata["labels"] = {**info.labels, **info.own_labels}
         if info.annotations:
             metadata["annotations"] = info.annotations
-        jobs = [_job(info, each) for each in info.pods]
+        jobs = [each.built_job(upstream=info.upstream) for each in info.pods]
         if len(jobs) < len(info.spec.get("replicatedJobs", jobs)):
             _without_waiting(jobs)
-        spec = {**info.spec, "replicatedJobs": jobs, "suspend": info.job.spec.suspend}
+        spec = dict(info.spec)
+        spec["replicatedJobs"], spec["suspend"] = jobs, info.job.spec.suspend
         return ({"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": spec},)
 
     def terminal_condition(self, job: TrainJob, child: Object) -> Terminal | None:
@@ -62,26 +61,6 @@ class JobSet(Plugin):
                     condition.get("lastTransitionTime"),
                 )
         return None
-
-
-def _job(info: Info, pods: Pods) -> dict[str, Any]:
-    job = pods.job
-    template = job.get("template") or {}
-    spec = template.get("spec") or {}
-    pod = spec.get("template") or {}
-    metadata = pods.built_metadata(pod.get("metadata"))
-    built_pod = {**pod, "spec": pods.built()}
-    if metadata is not None:
-        built_pod["metadata"] = metadata
-    known = pods.step in STEPS
-    count = completions = pods.count
-    if not known and not info.upstream:
-        completions = spec.get("completions", count)
-    counts = {"parallelism": count, "completions": completions, "template": built_pod}
-    built = {**job, "template": {**template, "spec": {**spec, **counts}}}
-    if known:
-        built["replicas"] = 1
-    return built
 
 
 def _without_waiting(jobs: list[dict[str, Any]]) -> None:

@@ -30,7 +30,7 @@ class Plain(Plugin):
         if pods is None:
             return
         wanted = info.job.spec.trainer.numNodes if info.job.spec.trainer is not None else None
-        if wanted is not None and counted(info, pods):
+        if wanted is not None and (not info.kueue or counted(info, pods)):
             pods.count = wanted
             info.decide("numNodes", wanted, "spec.trainer.numNodes of the job")
         else:
@@ -39,7 +39,7 @@ class Plain(Plugin):
 
 def counted(info: Info, pods: Pods) -> bool:
     """Whether the job may set the number; Kueue knows only pods that upstream would count."""
-    if not info.kueue or info.upstream or pods.labelled:
+    if info.upstream or pods.labelled:
         return True
     info.warn(
         f"spec.trainer.numNodes: not applied to {pods.name!r}, because Kueue counts its pods as Trainer 2.3 "

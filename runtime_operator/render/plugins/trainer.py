@@ -35,7 +35,9 @@ class TrainerOverrides(Plugin):
         env: Sequence[Object] = trainer.env or ()
         if info.upstream:
             env = list(copied_env(env))
-        command = _command(info, trainer)
+        command: Sequence[str] | None = trainer.command
+        if command is not None and len(command) == 1 and not info.upstream:
+            command = _words(info, command)
         for pods in info.trainers:
             _override(pods, trainer, command, env)
         for pods in _helpers(info):
@@ -45,11 +47,8 @@ class TrainerOverrides(Plugin):
                 pods.main.put("image", trainer.image)
 
 
-def _command(info: Info, trainer: Trainer) -> Sequence[str] | None:
-    """The job's command; a whole command line in one string is split into words, never given to a shell."""
-    command = trainer.command
-    if info.upstream or command is None or len(command) != 1 or command[0].isidentifier():
-        return command
+def _words(info: Info, command: Sequence[str]) -> Sequence[str]:
+    """A whole command line in one string is split into words, never given to a shell."""
     words, warning = split_command(command, path="spec.trainer.command")
     if warning is not None:
         info.warn(warning)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kfp_trainer.runtime_operator.render.overlay import Container
-from kfp_trainer.runtime_operator.render.pods import Draft, Pods, has_imageless, pod_spec
+from kfp_trainer.runtime_operator.render.pods import Pods, draft, is_doubtful, pod_spec
 
 POD = {
     "containers": [{"name": "node", "image": "a"}, {"name": "side", "image": "b"}],
@@ -14,11 +14,12 @@ POD = {
 }
 
 
-def pods(pod=POD, **job):
-    template = {"spec": {"template": {"spec": pod}}}
-    return Pods(
-        Draft({"name": "node", "template": template, **job}, pod, "trainer", 2, "node", 0, True, False)
-    )
+def pods(pod=POD, step="trainer", metadata=None, job=(), **more):
+    template = {"spec": pod}
+    if metadata is not None:
+        template["metadata"] = metadata
+    outer = {"name": "node", "template": {"spec": {"template": template, **dict(job)}}, **more}
+    return Pods(draft(outer, step=step, size=2, wave=0, labelled=True, main="node"))
 
 
 def test_containers_by_name():
@@ -90,11 +91,31 @@ METADATA = {
 
 
 @pytest.mark.parametrize("sentence", METADATA)
-def test_built_metadata(sentence):
+def test_metadata(sentence):
     change, given, want = METADATA[sentence]
-    made = pods()
+    made = pods(metadata=given)
     change(made)
-    assert made.built_metadata(given) == want
+    assert made.built_job(upstream=False)["template"]["spec"]["template"].get("metadata") == want
+
+
+COUNTS = {
+    # step, what the template says, upstream: replicas, parallelism, completions
+    "a trainer": ("trainer", {"completions": 9}, False, (1, 2, 2)),
+    "a job on the side": ("", {}, False, (3, 2, 2)),
+    "a job on the side with completions": ("", {"completions": 9}, False, (3, 2, 9)),
+    "a job on the side with completions, as upstream": ("", {"completions": 9}, True, (3, 2, 2)),
+}
+
+
+@pytest.mark.parametrize("sentence", COUNTS)
+def test_counts(sentence):
+    step, job, upstream, want = COUNTS[sentence]
+    each = pods(step=step, job=job, replicas=3)
+    before = repr(each.job)
+    made = each.built_job(upstream=upstream)
+    spec = made["template"]["spec"]
+    assert (made["replicas"], spec["parallelism"], spec["completions"]) == want
+    assert repr(each.job) == before
 
 
 def test_a_job_without_a_template_has_no_pod():
@@ -104,7 +125,18 @@ def test_a_job_without_a_template_has_no_pod():
     assert made.built() == {}
 
 
-def test_imageless():
-    assert not has_imageless(POD)
-    assert has_imageless({"containers": [{"name": "a"}]})
-    assert has_imageless({"containers": [{"name": "a", "image": "i"}], "initContainers": [{"name": "b"}]})
+DOUBTFUL = {
+    "images everywhere": (POD, False),
+    "no image": ({"containers": [{"name": "a"}]}, True),
+    "an init container without an image": (
+        {"containers": [{"name": "a", "image": "i"}], "initContainers": [{"name": "b"}]},
+        True,
+    ),
+    "a folder of the node": ({"volumes": [{"name": "h", "hostPath": {"path": "/x"}}]}, True),
+}
+
+
+@pytest.mark.parametrize("sentence", DOUBTFUL)
+def test_doubtful(sentence):
+    pod, want = DOUBTFUL[sentence]
+    assert is_doubtful(pod) is want
