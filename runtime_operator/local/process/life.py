@@ -16,7 +16,7 @@ from .run import Run
 from .state import ContainerState, Running, Terminated, Waiting
 from .watching import Consequences, Watch
 
-_FOREVER = 1e9
+_FOREVER = 1e12
 
 
 class _Stopped(Exception):
@@ -40,7 +40,7 @@ class Life:
         self._stopping = False
         self._asked = asyncio.Event()
         """somebody wants the current run to end by the deadline"""
-        self._deadline = 0.0
+        self._deadline = _FOREVER
         policy = restart_policy(bench.pod)
         if container.kind == "sidecar":
             policy = "Always"
@@ -54,12 +54,10 @@ class Life:
             self.task = asyncio.create_task(self._keep(), name=self.container.name)
         return self.task
 
-    async def stop(self, deadline: float) -> None:
+    def ask_stop(self, deadline: float) -> None:
         """End the container by a moment of the loop's clock, and never start it again."""
         self._stopping = True
         self._ask_end(deadline)
-        if self.task is not None:
-            await asyncio.wait({self.task})
 
     async def over_before(self) -> bool:
         """Tell whether the container has ended for good on disk; its state then says how."""
@@ -75,7 +73,7 @@ class Life:
         return True
 
     def _ask_end(self, deadline: float) -> None:
-        self._deadline = min(self._deadline, deadline) if self._asked.is_set() else deadline
+        self._deadline = min(self._deadline, deadline)
         self._asked.set()
 
     def _again(self, ended: Terminated) -> bool:
@@ -115,6 +113,8 @@ class Life:
     async def _once(self, attempt: Attempt, *, fresh: bool, wait: float | None) -> Terminated:
         """Go through one run from its start to its end."""
         self._asked.clear()
+        if not self._stopping:
+            self._deadline = _FOREVER
         run = self.run = Run(self.container, attempt, self._bench)
         ended = await self._start(run, wait) if fresh else await run.adopt()
         if ended is None:

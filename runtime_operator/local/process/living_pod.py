@@ -62,7 +62,6 @@ class Pod:
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._refresh: asyncio.Task[None] | None = None
-        self._wish: asyncio.Task[Phase] | None = None
         self._status: dict[str, Any] = {}
 
     @property
@@ -134,19 +133,23 @@ class Pod:
 
         May be called again with a shorter grace.
         """
-        seconds = grace_of(self._bench.pod) if grace is None else grace
+        if not self._over:
+            self._ask_stop(grace_of(self._bench.pod) if grace is None else grace, reason, message)
+        return await self.wait()
+
+    def _ask_stop(self, seconds: float, reason: str, message: str) -> None:
+        """Tell every container to end by a moment, and keep on disk that they were told."""
         deadline = asyncio.get_running_loop().time() + seconds
         self._deadline = min(self._deadline, deadline) if self._stopping else deadline
         if not self._stopping:
             self._stopping = True
-            self._reason, self._message = reason or self._reason, message or self._message
-            with suppress(OSError):  # on a full disk the caller's own wish must do
-                write_json(
-                    self.folder / "stop", {"by": time.time() + seconds, "reason": reason, "message": message}
-                )
+            self._reason, self._message = reason, message
+        wish = {"by": time.time() + seconds, "reason": self._reason, "message": self._message}
+        with suppress(OSError):  # on a full disk the caller's own wish must do
+            write_json(self.folder / "stop", wish)
         self._stop_asked.set()
-        await asyncio.gather(*(life.stop(self._deadline) for life in self._of("init", "main")))
-        return await self.wait()
+        for life in self._of("init", "main"):
+            life.ask_stop(self._deadline)
 
     async def detach(self) -> None:
         """Let go of the pod; what runs goes on."""
@@ -198,7 +201,9 @@ class Pod:
         loop = asyncio.get_running_loop()
         deadline = self._deadline if self._stopping else loop.time() + grace_of(self._bench.pod)
         for life in reversed(self._of("sidecar")):
-            await life.stop(max(deadline, loop.time() + _LAST_GRACE))
+            life.ask_stop(max(deadline, loop.time() + _LAST_GRACE))
+            if life.task is not None:
+                await asyncio.wait({life.task})
         if self._timer:
             self._timer.cancel()
         if self._refresh:
@@ -213,12 +218,11 @@ class Pod:
 
     def heed_stop(self, wish: Mapping[str, Any]) -> None:
         """Go on with an end that was asked for before this runner came."""
-        seconds = max(wish["by"] - time.time(), 0.0)
-        self._wish = asyncio.create_task(self.stop(seconds, reason=wish["reason"], message=wish["message"]))
+        self._ask_stop(max(wish["by"] - time.time(), 0.0), wish["reason"], wish["message"])
 
     def _too_long(self) -> None:
         text = "Pod was active on the node longer than the specified deadline"
-        self._wish = asyncio.create_task(self.stop(reason="DeadlineExceeded", message=text))
+        self._ask_stop(grace_of(self._bench.pod), "DeadlineExceeded", text)
 
     def _tell(self, event: PodEvent) -> None:
         """Tell the listener, who finds the new status and hears of a new phase after its cause."""

@@ -58,9 +58,9 @@ class PodRunner:
             listener=listener,
             begun=document["begun"],
         )
-        living.begin(known=read_json(folder / "status.json"))
         if wish := read_json(folder / "stop"):
             living.heed_stop(wish)
+        living.begin(known=read_json(folder / "status.json"))
         return living
 
     def _tell_images(self, pod: Object, listener: Listener) -> None:

@@ -109,6 +109,16 @@ async def test_a_stop_goes_on(bed, pod_of):
     assert await bed.end(living) == "Failed"
 
 
+async def test_a_stopped_pod_starts_nothing_more(bed, pod_of):
+    living = bed.start(pod_of(*SH, "exit 1", spec={"restartPolicy": "OnFailure"}))
+    await bed.until(lambda event: event.reason == "CrashLoopBackOff")
+    await bed.detach(living)
+    runs = sorted(path.name for path in (bed.folder / "containers/main").iterdir())
+    (bed.folder / "stop").write_text(json.dumps({"by": 0, "reason": "", "message": ""}))
+    assert await bed.end(bed.adopt()) == "Failed"
+    assert sorted(path.name for path in (bed.folder / "containers/main").iterdir()) == runs
+
+
 async def test_a_pod_that_is_over_stays_over(bed, pod_of):
     living = bed.start(pod_of(*SH, "exit 3"))
     await bed.end(living)

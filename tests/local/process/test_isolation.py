@@ -57,3 +57,12 @@ async def test_a_mount_may_hide_the_pods_own_folder(bed, pod_of):
     where = "/" if bed.way.own_view else f"{bed.folder}/work"
     assert bed.log() == f"{where}\nhi\n"
     assert not Path(top, "x").exists()
+
+
+async def test_a_machine_without_process_descriptors(bed, pod_of, monkeypatch):
+    """As on a Mac: the lock alone tells of the end."""
+    monkeypatch.delattr(os, "pidfd_open")
+    living = bed.start(pod_of(*SH, "trap 'exit 4' TERM; echo up; while :; do sleep 0.02; done"))
+    await bed.seen("up")
+    assert await living.stop(5) == "Failed"
+    assert living.status()["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 4

@@ -58,6 +58,8 @@ def run_first(
         os.waitpid(-1, 0)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.write(tell, b"ended %d\n" % status)
+    with suppress(ProcessLookupError):  # where nobody adopts orphans, the group is all that can be reached
+        os.killpg(command, signal.SIGKILL)
     end_children()
     os._exit(0)
 
