@@ -24,7 +24,7 @@ from ..render.plan import Object, Plan
 from . import deadlines
 from .apply_rules import Existing, existing_like, to_apply
 from .conditions import FAILED, find, is_finished
-from .ownership import is_managed_elsewhere, is_ours
+from .ownership import is_managed_elsewhere, is_ours, is_suspended
 from .status import fail, observe
 
 CANNOT_BUILD = "RuntimeInvalid"
@@ -75,13 +75,10 @@ def _own(kind: str, job: Object, existing: Existing) -> Object | None:
 
 def _after_the_end(job: Object, existing: Existing, status: Object, *, now: datetime) -> NextStep:
     """A gang reserves nothing any more, a job that ran out of time stops, and a TTL counts down."""
-    held = [_own("PodGroup", job, existing)]
+    delete = _let_go("PodGroup", job, existing)
     failed = find(status["conditions"], FAILED)
     if failed is not None and failed["reason"] in (deadlines.ACTIVE, deadlines.START):
-        held.append(_own("JobSet", job, existing))
-    delete = tuple(
-        each for each in held if each is not None and not each["metadata"].get("deletionTimestamp")
-    )
+        delete += _let_go("JobSet", job, existing)
     cleared_at = deadlines.cleared_at(job, status)
     if cleared_at is None:
         return NextStep(delete=delete, status=status)
@@ -99,19 +96,23 @@ def _go_on(
     *,
     now: datetime,
 ) -> NextStep:
+    gang = _let_go("PodGroup", job, existing)
     if any(not is_ours(each, job) for each in _in_its_place(job, existing)):
         event = Event(
             "WaitingForNamesake", "waiting until a deleted TrainJob of the same name is gone", "Normal"
         )
-        return NextStep(status=status, requeue_after=_sooner(wait, NAMESAKE_GONE_AFTER), events=(event,))
+        again = _sooner(wait, NAMESAKE_GONE_AFTER)
+        return NextStep(delete=gang, status=status, requeue_after=again, events=(event,))
+    resting = gang if is_suspended(job) else ()
     try:
         plan = build()
     except Retryable as error:
-        return NextStep(status=status, requeue_after=_sooner(wait, error.after), events=(_event(error),))
+        again = _sooner(wait, error.after)
+        return NextStep(delete=resting, status=status, requeue_after=again, events=(_event(error),))
     except SpecError as error:
         if _own("JobSet", job, existing) is None:
             status = fail(status, reason=CANNOT_BUILD, message=_in_one_line(error), now=now)
-        return NextStep(status=status, requeue_after=wait, events=(_event(error),))
+        return NextStep(delete=resting, status=status, requeue_after=wait, events=(_event(error),))
     return NextStep(
         apply=to_apply(plan.objects, job, existing),
         delete=_unwanted_gang(plan, job, existing),
@@ -127,11 +128,16 @@ def _in_its_place(job: Object, existing: Existing) -> tuple[Object, ...]:
     return tuple(existing[place] for place in places if place in existing)
 
 
+def _let_go(kind: str, job: Object, existing: Existing) -> tuple[Object, ...]:
+    """The job's object of that kind, to be deleted, unless it is on its way out."""
+    held = _own(kind, job, existing)
+    return () if held is None or held["metadata"].get("deletionTimestamp") else (held,)
+
+
 def _unwanted_gang(plan: Plan, job: Object, existing: Existing) -> tuple[Object, ...]:
     """The PodGroup of a job that rests, or whose plan has none: it would reserve room for nobody."""
-    gang = _own("PodGroup", job, existing)
-    wanted = any(existing_like(each, existing) is gang for each in plan.objects)
-    return () if gang is None or wanted else (gang,)
+    wanted = [existing_like(each, existing) for each in plan.objects]
+    return tuple(each for each in _let_go("PodGroup", job, existing) if each not in wanted)
 
 
 def _sooner(one: float | None, other: float) -> float:
