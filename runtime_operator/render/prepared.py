@@ -46,10 +46,10 @@ class Prepared:
     building: tuple[Hook, ...]
     _text: str | None = None
 
-    def snapshot(self, runtime: Runtime) -> str:
+    def snapshot(self, runtime: Runtime, *, upstream: bool) -> str:
         """The runtime as the text of a snapshot."""
         if self._text is None:
-            self._text = dump(runtime)
+            self._text = dump(runtime, upstream=upstream)
         return self._text
 
 

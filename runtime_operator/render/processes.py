@@ -21,7 +21,7 @@ Processes = int | str
 """a number, or `auto`"""
 
 
-def processes(info: Info, pods: Pods) -> Processes:
+def processes(info: Info, pods: Pods | None) -> Processes:
     """Decide the processes of one node."""
     trainer = info.job.spec.trainer
     if trainer is not None and trainer.numProcPerNode is not None:
@@ -51,7 +51,7 @@ def _job_asks_for_devices(info: Info, devices: int) -> bool:
     return bool(devices and trainer is not None and accelerator_names(trainer.resourcesPerNode or {}))
 
 
-def _older_spelling(info: Info, pods: Pods, wanted: Processes, devices: int) -> Processes:
+def _older_spelling(info: Info, pods: Pods | None, wanted: Processes, devices: int) -> Processes:
     if wanted == "cpu" or (wanted in (AUTO, "gpu") and not devices):
         return _from_cpus(info, pods)
     if wanted in (AUTO, "gpu"):
@@ -67,7 +67,7 @@ def _older_spelling(info: Info, pods: Pods, wanted: Processes, devices: int) -> 
     return _decide(info, number, "torch.numProcPerNode of the runtime")
 
 
-def _from_cpus(info: Info, pods: Pods) -> Processes:
+def _from_cpus(info: Info, pods: Pods | None) -> Processes:
     cpus = cpu_count(info, pods)
     reason = "no accelerator: one for each CPU" if cpus else "neither accelerators nor CPUs are asked for"
     return _decide(info, max(1, cpus), reason)

@@ -67,7 +67,7 @@ def begin(
     if not upstream:
         check_pods(info)
     merge_resources(info)
-    return info, prepared, text if text is not None else prepared.snapshot(runtime)
+    return info, prepared, text if text is not None else prepared.snapshot(runtime, upstream=upstream)
 
 
 def managed_by_kueue(job: TrainJob) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..api.legacy_names import limits_from_requests, limits_notice
+from ..api.legacy_names import is_extended, limits_from_requests, limits_notice
 from ..api.names import NODE, TRAINER_STEP
 from .accelerators import accelerators
 from .merged import merged_jobs
@@ -38,13 +38,25 @@ def merge_resources(info: Info) -> None:
 
 
 def _merged_for(info: Info, base: Object, wanted: Object) -> Object:
-    result = merged(base, wanted, claims=not info.upstream)
-    if info.upstream or result.get("requests", {}).keys() <= result.get("limits", {}).keys():
-        return result
-    allowed, missing = limits_from_requests(result)
-    if missing:
-        info.warn(limits_notice(missing, path="spec.trainer.resourcesPerNode"))
-    return allowed
+    if info.upstream:
+        return merged(base, wanted, claims=False)
+    requests, limits = wanted.get("requests") or {}, wanted.get("limits") or {}
+    if not requests.keys() <= limits.keys():
+        wanted, missing = limits_from_requests(wanted)
+        if missing:
+            info.warn(limits_notice(missing, path="spec.trainer.resourcesPerNode"))
+    result = merged(base, wanted, claims=True)
+    if not info.kueue:
+        _follow_limits(result, limits, requests)
+    return result
+
+
+def _follow_limits(result: dict[str, Any], limits: Object, requests: Object) -> None:
+    """Devices are requested as they are limited, or no API server takes the pod."""
+    asked = result.get("requests") or {}
+    stale = [name for name in limits if name in asked and name not in requests and is_extended(name)]
+    if stale:
+        result["requests"] = {**asked, **{name: limits[name] for name in stale}}
 
 
 def targets(info: Info) -> Sequence[Pods]:

@@ -17,6 +17,7 @@ from ..api.runtime import ClusterTrainingRuntime, TrainingRuntime
 from ..api.wire import Compat
 from ..errors import FieldError, SpecError
 from .overlay import Object
+from .typed import typed
 
 if TYPE_CHECKING:
     from ..api.trainjob import TrainJob
@@ -49,9 +50,9 @@ def runtime_of(
     return runtime, None
 
 
-def dump(runtime: Runtime) -> str:
-    """The runtime as the text of a snapshot."""
-    raw = runtime.raw
+def dump(runtime: Runtime, *, upstream: bool) -> str:
+    """The runtime as the text of a snapshot; upstream's has what its types keep."""
+    raw = typed(runtime.raw) if upstream else runtime.raw
     metadata = {key: value for key, value in raw["metadata"].items() if key != "managedFields"}
     return str(yaml.dump({**raw, "metadata": metadata}, Dumper=_DUMPER, allow_unicode=True))
 

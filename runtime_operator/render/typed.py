@@ -14,7 +14,8 @@ from .overlay import Object
 
 _ZERO_IS_ABSENT = frozenset(
     (
-        *("jobIndex", "podIndex", "maxRestarts", "replicas", "partition", "sslEnabled"),
+        *("jobIndex", "podIndex", "maxRestarts", "replicas", "partition"),
+        *("sslEnabled", "chapAuthDiscovery", "chapAuthSession"),
         *("hostNetwork", "hostPID", "hostIPC", "stdin", "stdinOnce", "tty", "hostPort", "readOnly"),
         *("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"),
     )

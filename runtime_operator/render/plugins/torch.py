@@ -57,24 +57,23 @@ class Torch(Plugin):
 
     def enforce_ml_policy(self, info: Info) -> None:
         """Tell torchrun how many nodes and processes there are, and where they meet."""
-        pods = info.trainer
+        pods, policy = info.trainer, policy_of(info)
         if pods is None:
+            if info.upstream:
+                _inject(info, policy, _fixed(info, 1, str(processes(info, None))))
             return
-        policy = policy_of(info)
         elastic = policy.elasticPolicy and _elastic(info, policy.elasticPolicy, pods)
         per_node = str(processes(info, pods))
         main = pods.main
         if main is not None:
             if info.upstream:
-                _meet_as_upstream(info, main, _fixed(info, pods, per_node))
+                _meet_as_upstream(info, main, _fixed(info, pods.count, per_node))
             elif elastic is not None:
                 _meet_elastic(info, main, elastic, per_node)
             else:
                 _meet(info, pods, main, per_node)
         if policy.envInjection is not None:
-            for target in policy.envInjection.targets or ():
-                for name in target.containerNames:
-                    _injected(info, target.jobName, name).add_env(_fixed(info, pods, per_node))
+            _inject(info, policy, _fixed(info, pods.count, per_node))
 
 
 def _missing_targets(proposal: Proposal) -> Iterator[FieldError]:
@@ -101,9 +100,17 @@ def policy_of(info: Info) -> TorchPolicy:
     return policy.torch
 
 
-def _fixed(info: Info, pods: Pods, per_node: str, port: Object = _PORT) -> tuple[Object, ...]:
+def _inject(info: Info, policy: TorchPolicy, env: Sequence[Object]) -> None:
+    """Give the variables to the containers beside the main one that the runtime names."""
+    injection = policy.envInjection
+    for target in (injection.targets if injection is not None else None) or ():
+        for name in target.containerNames:
+            _injected(info, target.jobName, name).add_env(env)
+
+
+def _fixed(info: Info, nodes: int, per_node: str, port: Object = _PORT) -> tuple[Object, ...]:
     return (
-        {"name": "PET_NNODES", "value": str(pods.count)},
+        {"name": "PET_NNODES", "value": str(nodes)},
         {"name": "PET_NPROC_PER_NODE", "value": per_node},
         _RANK,
         {"name": "PET_MASTER_ADDR", "value": host(info)},
@@ -127,7 +134,7 @@ def _meet(info: Info, pods: Pods, main: Container, per_node: str) -> None:
         _warn_of_replaced(info, main)
         port = _master_port(main)
         port_env = variable("PET_MASTER_PORT", str(port))
-    env = _fixed(info, pods, per_node, port_env)
+    env = _fixed(info, pods.count, per_node, port_env)
     command = main.get("command")
     if command and command[0] == "tune" and list(command[:2]) == TUNE_RUN:
         main.add_env(env[:3])

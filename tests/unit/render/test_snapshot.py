@@ -31,6 +31,13 @@ def test_the_first_plan_writes_the_whole_runtime_down(world):
     assert yaml.safe_load(snapshot["data"]["runtime"]) == runtime
 
 
+def test_upstreams_snapshot_forgets_zeros(world):
+    runtime = world.runtime_of(POLICY, spec={"failurePolicy": {"maxRestarts": 0}})
+    for compat, want in ((None, {"maxRestarts": 0}), ("upstream", {})):
+        text = world.plan_of(runtime, world.train_job(), compat=compat).objects[0]["data"]["runtime"]
+        assert yaml.safe_load(text)["spec"]["template"]["spec"]["failurePolicy"] == want
+
+
 def test_a_later_plan_is_the_same_whatever_became_of_the_runtime(world):
     first = world.plan_of(world.runtime_of(POLICY), world.train_job())
     facts = held(first.objects[0]["data"]["runtime"])

@@ -199,6 +199,18 @@ def test_injection_needs_a_container(job, world):
         world.plan_of(injecting(world, "ghost", job=job), world.train_job())
 
 
+def test_injection_without_a_trainer(world):
+    """Upstream injects what it knows even where it knows no trainer."""
+    runtime = injecting(world, "side")
+    del runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["metadata"]
+    plan = world.plan_of(runtime, world.train_job(trainer={"numNodes": 3}), compat="upstream")
+    assert world.env_of(plan, "side") == ONE
+    assert world.env_of(plan) == {}
+    jobs = [world.replicated_job("a", step=""), world.replicated_job("b", step="")]
+    runtime["spec"]["template"]["spec"]["replicatedJobs"] = jobs
+    assert world.env_of(world.plan_of(runtime, world.train_job()), job="a") == {}
+
+
 def test_injection_without_targets(world):
     plan = world.plan_of(world.runtime_of({"torch": {"envInjection": {}}}), world.train_job())
     assert world.env_of(plan) == ONE
