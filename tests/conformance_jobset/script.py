@@ -88,6 +88,8 @@ def _wait_for_deleted_pods(cluster: Cluster, entry: Any) -> None:
     happenings = entry if isinstance(entry, list) else [entry]
     if not any(str(each.get("delete", "")).startswith("pod") for each in happenings):
         return
+    if any(pod.terminating for pod in cluster.state.pods):
+        return  # it is held, and so is seen to stop
     for _ in range(2):
         waits = any(not job.ended and job.backoff.failures and job.status.ready for job in cluster.state.jobs)
         stays = any(pod.deleted is not None and pod.ended for pod in cluster.state.pods)

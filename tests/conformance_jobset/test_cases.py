@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conformance_jobset.__main__ import main, read_cases
 from tests.conformance_jobset.answer import CASES, answer
 from tests.conformance_jobset.compare import differences, faults
+from tests.conformance_jobset.go_json import go_json, unreadable
 
 RECORDED = {path.stem: case for path, case in read_cases(CASES)}
 SMALL = ("plain-success", "ttl-0", "bad-ttl")
@@ -26,7 +28,10 @@ def test_all_cases_are_there() -> None:
 
 
 WRONG = {
-    "another phase": ("steps.0.pods.worker-0-1-1.phase", lambda a: a["steps"][0]["pods"][1].update(phase="Failed")),
+    "another phase": (
+        "steps.0.pods.worker-0-1-1.phase",
+        lambda a: a["steps"][0]["pods"][1].update(phase="Failed"),
+    ),
     "a pod too few": ("steps.0.pods.worker-0-1-1", lambda a: a["steps"][0]["pods"].pop()),
     "another order": ("steps.0.appeared", lambda a: a["steps"][0]["appeared"].insert(0, ["worker-1"])),
     "false for 0": ("steps.0.jobs.worker-0.failed", lambda a: a["steps"][0]["jobs"][0].update(failed=False)),
@@ -55,8 +60,38 @@ def test_what_is_empty_is_the_same_as_what_is_missing() -> None:
 def test_lists_without_names_are_compared_in_their_order() -> None:
     want, got = ({"steps": [{"parts": parts}]} for parts in ([{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 3}]))
     assert [each.path for each in differences(want, got)] == ["steps.0.parts.1.a"]
-    want, got = ({"steps": [{"parts": parts}]} for parts in ([1, 2], [2, 1]))
-    assert [each.path for each in differences(want, got)] == ["steps.0.parts"]
+    first, second = ({"steps": [{"parts": parts}]} for parts in ([1, 2], [2, 1]))
+    assert [each.path for each in differences(first, second)] == ["steps.0.parts"]
+
+
+UNREADABLE: dict[str, tuple[dict[str, Any], str]] = {
+    "a fraction": (
+        {"failurePolicy": {"maxRestarts": 0.5}},
+        "number 0.5 FailurePolicy.spec.failurePolicy.maxRestarts int32",
+    ),
+    "a text": ({"suspend": "yes"}, "string JobSetSpec.spec.suspend bool"),
+    "a number": ({"replicatedJobs": [{"name": 1}]}, "number ReplicatedJob.spec.replicatedJobs.name string"),
+    "a list": ({"managedBy": []}, "array JobSetSpec.spec.managedBy string"),
+}
+
+
+@pytest.mark.parametrize("sentence", UNREADABLE)
+def test_what_go_cannot_read_is_said_in_its_words(sentence: str) -> None:
+    spec, words = UNREADABLE[sentence]
+    *said, where, kind = words.split()
+    text = f"json: cannot unmarshal {' '.join(said)} into Go struct field {where} of type {kind}"
+    assert unreadable("JobSetSpec", spec, "spec") == text
+
+
+def test_go_leaves_out_what_is_empty_and_keeps_the_order_of_its_fields() -> None:
+    container = {"image": "a<b", "name": "main", "env": [{"value": "1", "name": "A"}]}
+    pod = {"metadata": {"labels": {"b": "2", "a": "1"}}, "spec": {"containers": [container]}}
+    job = {"replicas": 0, "name": "worker", "template": {"spec": {"suspend": False, "template": pod}}}
+    assert go_json("ReplicatedJob", [job]) == (
+        '[{"name":"worker","template":{"metadata":{},"spec":{"template":{"metadata":{"labels":{"a":"1","b":"2"}},'
+        '"spec":{"containers":[{"name":"main","image":"a\\u003cb","env":[{"name":"A","value":"1"}],"resources":{}}]}},'
+        '"suspend":false}}}]'
+    )
 
 
 def copied(folder: Path) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...api.paths import NOT_SUPPORTED, REQUIRED, WRONG_TYPE
 from ...errors import FieldError
+from ...render import jobset_unfit
 from ...render.jobset_rules import check_jobset
 from . import schema
 from .defaults import with_defaults
@@ -69,10 +70,10 @@ def _not_a_jobset(document: Any) -> FieldError | None:
 
 
 def _refusal(jobset: Json, theirs: tuple[FieldError, ...]) -> tuple[FieldError, ...]:
-    """What the webhook says; what is only unfit here counts where it says nothing else."""
-    ours = refuse_unsupported(jobset)
-    fields = {error.field for error in ours}
-    return tuple(error for error in theirs if error.field not in fields) or ours
+    """What the webhook says, in its own words; where it says nothing, what is unfit for this machine."""
+    unfit = {(error.field, error.detail) for error in jobset_unfit.check(jobset)}
+    said = tuple(error for error in theirs if (error.field, error.detail) not in unfit)
+    return said or refuse_unsupported(jobset)
 
 
 def _warnings(document: Json, unknown: tuple[str, ...]) -> tuple[str, ...]:

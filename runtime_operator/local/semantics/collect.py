@@ -45,6 +45,6 @@ def _delete_jobs(state: State, now: float) -> State:
 
 
 def _delete_jobset(state: State) -> State:
-    if state.deleted is None or state.jobs:
+    if state.deleted is None:
         return state
-    return replace(state, gone=True, services=())
+    return replace(state, gone=not state.jobs, services=())

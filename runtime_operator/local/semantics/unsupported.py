@@ -72,5 +72,5 @@ def _topology(thing: Json, path: str) -> Iterator[FieldError]:
 
 def _named(thing: Json, fields: dict[str, str], path: str) -> Iterator[FieldError]:
     for field, why in fields.items():
-        if thing.get(field) not in (None, False, [], {}):
+        if thing.get(field) is not None and thing[field] is not False and thing[field] != []:
             yield FieldError(f"{path}.{field}", why, FORBIDDEN)
