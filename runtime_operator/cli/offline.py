@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import click
 
+from ..controller.apply_rules import to_apply
 from ..errors import FieldError, SpecError
 from ..render.draw import draw
 from ..render.dry_run import DryRun, Outcome, Review, dry_run
@@ -72,10 +73,20 @@ def offline(work: Work) -> Callable[..., int]:
 @click.command()
 @offline
 def render(files: Sequence[str], output: Output, compat: Compat | None) -> None:
-    """Print the objects a TrainJob becomes, in the order in which they are applied."""
+    """Print the objects a TrainJob becomes, in the order in which they are applied.
+
+    Of objects that exist already (a JobSet that runs, keys), what the operator would leave alone is left out.
+    """
     run = _try(files, compat)
     _warn(_warnings(run))
-    print_data([dict(each) for plan in _plans(run) for each in plan.objects], output)
+    applied: list[dict[str, Any]] = []
+    for job, plan in zip(run.jobs, _plans(run), strict=True):
+        due = to_apply(plan.objects, job.review.stored, job.facts.existing)
+        applied += [dict(each) for each in due]
+        for each in plan.objects:
+            if each not in due:
+                click.echo(f"left alone: {each['kind']} {each['metadata']['name']}", err=True)
+    print_data(applied, output)
 
 
 @click.command()

@@ -3,7 +3,7 @@
 A running job keeps what it runs with: its JobSet and PodGroup are left alone until it rests, when JobSet
 allows a change again. What is immutable (keys) and the snapshot of the runtime are made once. Everything
 else is applied as the plan has it; whoever applies skips what is equal already. An object of a namesake is
-never touched.
+never touched, and of a job that another controller runs nothing is applied at all.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from collections.abc import Mapping, Sequence
 
 from ..render import snapshot
 from ..render.plan import Object
-from .ownership import is_ours, is_suspended
+from .ownership import is_managed_elsewhere, is_ours, is_suspended
 
 Existing = Mapping[tuple[str, str], Object]
 
 
 def to_apply(objects: Sequence[Object], job: Object, existing: Existing) -> tuple[Object, ...]:
     """The objects to apply now, in the order of the plan."""
+    if is_managed_elsewhere(job):
+        return ()
     return tuple(each for each in objects if not _is_left_alone(each, job, existing_like(each, existing)))
 
 

@@ -15,7 +15,6 @@ from typing import Any
 from kfp_trainer.runtime_operator import api
 from kfp_trainer.runtime_operator.controller.apply_rules import to_apply
 from kfp_trainer.runtime_operator.controller.next_step import NextStep, next_step
-from kfp_trainer.runtime_operator.controller.ownership import is_managed_elsewhere
 from kfp_trainer.runtime_operator.errors import FieldError
 from kfp_trainer.runtime_operator.render.dry_run import DryRun, dry_run, existing_for, read_job, read_runtime
 from kfp_trainer.runtime_operator.render.facts import Facts
@@ -53,8 +52,6 @@ def _built(outcome: DryRun) -> Answer:
     (job,) = outcome.jobs
     if job.review.errors:
         return _refused(job.review.errors)
-    if is_managed_elsewhere(job.review.stored):
-        return {}
     if job.plan is None:
         return {"buildError": str(job.build_error)}
     objects = to_apply(job.plan.objects, job.review.stored, job.facts.existing)

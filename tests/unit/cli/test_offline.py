@@ -61,6 +61,20 @@ def test_render_prints_the_objects_in_the_order_in_which_they_are_applied(file, 
     assert (code, err) == (0, "")
 
 
+RUNNING = """
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: bert, namespace: lab}
+spec: {suspend: false, replicatedJobs: []}
+"""
+
+
+def test_render_leaves_alone_what_the_operator_leaves_alone(file, call):
+    code, out, err = call("render", "-f", file(RUNTIME, RUNNING, JOB))
+    assert [each["kind"] for each in yaml.safe_load_all(out)] == ["ConfigMap"]
+    assert (code, err) == (0, "left alone: JobSet bert\n")
+
+
 def test_render_prints_json_for_programs(file, call):
     code, out, _ = call("render", "-f", file(RUNTIME, JOB), "-o", "json")
     jobset = json.loads(out)[-1]

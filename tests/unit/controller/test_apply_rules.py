@@ -80,3 +80,8 @@ def test_the_order_of_the_plan_stays():
     job = {"metadata": {"name": "bert", "uid": "uid"}, "spec": {}}
     objects = [SNAPSHOT, HOSTS, GANG, WANTED]
     assert to_apply(objects, job, {("PodGroup", "bert"): GANG}) == (SNAPSHOT, HOSTS, WANTED)
+
+
+def test_of_a_job_that_runs_elsewhere_nothing_is_applied():
+    job = {"metadata": {"name": "bert"}, "spec": {"managedBy": "kueue.x-k8s.io/multikueue"}}
+    assert to_apply([WANTED], job, {}) == ()
