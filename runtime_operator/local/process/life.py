@@ -54,6 +54,11 @@ class Life:
             self.task = asyncio.create_task(self._keep(), name=self.container.name)
         return self.task
 
+    @property
+    def is_stopping(self) -> bool:
+        """Tell whether the container was told to end for good."""
+        return self._stopping
+
     def ask_stop(self, deadline: float) -> None:
         """End the container by a moment of the loop's clock, and never start it again."""
         self._stopping = True
@@ -173,7 +178,9 @@ class Life:
         finally:
             for task in (end, asked, watch):
                 task.cancel()
-            await asyncio.gather(end, asked, watch, return_exceptions=True)
+            for problem in await asyncio.gather(end, asked, watch, return_exceptions=True):
+                if isinstance(problem, Exception):  # our own mistake: say so, loudly
+                    raise problem
 
     async def _watch(self, run: Run) -> None:
         """Run the hook after the start, then the probes."""

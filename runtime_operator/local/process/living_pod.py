@@ -148,8 +148,14 @@ class Pod:
         with suppress(OSError):  # on a full disk the caller's own wish must do
             write_json(self.folder / "stop", wish)
         self._stop_asked.set()
-        for life in self._of("init", "main"):
-            life.ask_stop(self._deadline)
+        for life in self.lives:
+            if life.state.kind != "sidecar" or life.is_stopping or self._at_once:
+                life.ask_stop(self._deadline)
+
+    @property
+    def _at_once(self) -> bool:
+        """Tell whether somebody wants an end without any grace."""
+        return self._stopping and self._deadline <= asyncio.get_running_loop().time()
 
     async def detach(self) -> None:
         """Let go of the pod; what runs goes on."""
@@ -169,9 +175,9 @@ class Pod:
 
     async def _live(self) -> None:
         """Go through the life of the pod."""
+        over = {life: await life.over_before() for life in self._of("init", "main")}
         mains = self._of("main")
-        over = [await life.over_before() for life in mains]
-        if not all(over) and await self._initialize():
+        if not all(over[life] for life in mains) and await self._initialize():
             await asyncio.gather(*(life.begin() for life in mains))
         await self._finish()
 
@@ -198,12 +204,11 @@ class Pod:
 
     async def _finish(self) -> None:
         """Stop the sidecars, the last first, and settle what the pod has come to."""
-        loop = asyncio.get_running_loop()
-        deadline = self._deadline if self._stopping else loop.time() + grace_of(self._bench.pod)
+        now = asyncio.get_running_loop().time
+        deadline = self._deadline if self._stopping else now() + grace_of(self._bench.pod)
         for life in reversed(self._of("sidecar")):
-            life.ask_stop(max(deadline, loop.time() + _LAST_GRACE))
-            if life.task is not None:
-                await asyncio.wait({life.task})
+            life.ask_stop(self._deadline if self._at_once else max(deadline, now() + _LAST_GRACE))
+            await life.begin()
         if self._timer:
             self._timer.cancel()
         if self._refresh:

@@ -124,7 +124,7 @@ def _container(container: Container) -> Iterator[FieldError]:
                     f"{path}.{name}", "an init container has none; remove it", "FieldValueForbidden"
                 )
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
-        yield from _unknown(spec.get(name) or {}, _PROBE, f"{path}.{name}")
+        yield from _probe(spec.get(name), f"{path}.{name}")
     for name, hook in (spec.get("lifecycle") or {}).items():
         yield from _hook(name, hook, f"{path}.lifecycle.{name}")
     for number, variable in enumerate(spec.get("env") or ()):
@@ -136,6 +136,17 @@ def _container(container: Container) -> Iterator[FieldError]:
             yield FieldError(
                 f"{path}.volumeMounts[{number}].mountPropagation", "not done on this machine", _UNSUPPORTED
             )
+
+
+def _probe(probe: Object | None, path: str) -> Iterator[FieldError]:
+    if probe is None:
+        return
+    refused = list(_unknown(probe, _PROBE, path))
+    yield from refused
+    if not refused and not _ACTIONS & probe.keys():
+        yield FieldError(
+            path, f"a probe needs one of {', '.join(sorted(_ACTIONS))}; give one", "FieldValueRequired"
+        )
 
 
 def _hook(name: str, hook: Mapping[str, object], path: str) -> Iterator[FieldError]:

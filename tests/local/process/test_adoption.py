@@ -119,6 +119,24 @@ async def test_a_stopped_pod_starts_nothing_more(bed, pod_of):
     assert sorted(path.name for path in (bed.folder / "containers/main").iterdir()) == runs
 
 
+async def test_a_sidecar_that_outlived_the_others_is_stopped(bed, pod_of):
+    stubborn = "trap '' TERM; echo up; while :; do sleep 60; done"
+    sidecar = {"name": "side", "image": "any", "command": [*SH, stubborn], "restartPolicy": "Always"}
+    inits = [{"name": "one", "image": "any", "command": ["true"]}, sidecar]
+    living = bed.start(pod_of("true", spec={"initContainers": inits}))
+    await bed.kind("exited")
+    await bed.detach(living)
+    assert marked("process://0c8a4c0e-1/side/0")
+    living = bed.adopt()
+    assert await bed.end(living) == "Succeeded"
+    assert marked("process://0c8a4c0e-1/side/0") == []
+    ends = {
+        one["name"]: one["state"]["terminated"]["exitCode"]
+        for one in living.status()["initContainerStatuses"]
+    }
+    assert ends == {"one": 0, "side": 137}
+
+
 async def test_a_pod_that_is_over_stays_over(bed, pod_of):
     living = bed.start(pod_of(*SH, "exit 3"))
     await bed.end(living)

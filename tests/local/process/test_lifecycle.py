@@ -135,6 +135,19 @@ async def test_a_sidecar_starts_before_and_stops_after(bed, pod_of):
     )
 
 
+async def test_no_grace_is_no_grace_for_sidecars_too(bed, pod_of):
+    stubborn = [*SH, "trap '' TERM; echo up; while :; do sleep 60; done"]
+    sidecar = {"name": "side", "image": "any", "command": stubborn, "restartPolicy": "Always"}
+    living = bed.start(pod_of(*stubborn, spec={"initContainers": [sidecar]}))
+    await bed.seen("up")
+    await bed.seen("up", "side")
+    slow = asyncio.create_task(living.stop(60))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(1.5):
+        assert await living.stop(0) == "Failed"
+        await slow
+
+
 async def test_an_exec_probe_makes_ready_and_unready(bed, pod_of):
     probe = {"exec": {"command": [*SH, "test -e $HERE/yes"]}, **FAST}
     env = [{"name": "HERE", "value": str(bed.folder)}]

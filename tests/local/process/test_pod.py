@@ -57,6 +57,12 @@ async def test_new_host_names_reach_a_running_pod(bed, pod_of):
     assert await bed.end(living) == ("Succeeded" if bed.way.own_view else "Failed")
 
 
+async def test_names_are_looked_up_as_the_node_says(bed, pod_of):
+    living = bed.start(pod_of("cat", "/etc/resolv.conf"), resolv_conf="nameserver 127.0.0.9\n")
+    await bed.end(living)
+    assert (bed.log() == "nameserver 127.0.0.9\n") is bed.way.own_view
+
+
 async def test_a_token_is_renewed(bed, pod_of):
     source = {"serviceAccountToken": {"path": "token", "audience": "it", "expirationSeconds": 0.1}}
     volumes = [{"name": "t", "projected": {"sources": [source]}}]

@@ -310,6 +310,11 @@ REFUSED = {
         {"livenessProbe": {"grpc": {"port": 1}, "periodSeconds": 1}, "readinessProbe": HOOK},
         ["spec.containers[0].livenessProbe.grpc"],
     ),
+    "a probe that asks nothing": (
+        {},
+        {"livenessProbe": {"periodSeconds": 1}},
+        ["spec.containers[0].livenessProbe"],
+    ),
     "hooks": ({}, {"lifecycle": {"preStop": {"sleep": {"seconds": 1}}, "postStart": HOOK}}, []),
     "another hook": (
         {},
