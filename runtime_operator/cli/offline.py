@@ -24,7 +24,8 @@ from .documents import read_documents, shipped_runtimes
 from .output import Output, output_option, print_data
 
 Compat = Literal["upstream"]
-Work = Callable[[Sequence[str], Output, Compat | None], None]
+Work = Callable[[Sequence[str], Output | None, Compat | None], None]
+Option = Callable[[Callable[..., int]], Callable[..., int]]
 
 WIDEST = 120
 STYLES: dict[str, dict[str, Any]] = {
@@ -47,32 +48,41 @@ compat_option = click.option(
     type=click.Choice(["upstream"]),
     help="Answer as Kubeflow Trainer 2.3 does, faults included: to compare, never to run.",
 )
+data_option = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["yaml", "json"]),
+    help="Print data for programs, instead of text for people.",
+)
 
 
-def offline(work: Work) -> Callable[..., int]:
+def offline(output: Option) -> Callable[[Work], Callable[..., int]]:
     """Give a command the options of this file, and one way to say no."""
 
-    @files_option
-    @output_option
-    @compat_option
-    @wraps(work)
-    def command(files: Sequence[str], output: Output, compat: Compat | None) -> int:
-        try:
-            work(files, output, compat)
-        except SpecError as error:
-            if output == "json":
-                print_data(_verdict(error.errors, error.warnings), output)
-                return error.exit_code
-            _warn(error.warnings)
-            raise SpecError([_named(each) for each in error.errors]) from error
-        return 0
+    def decorate(work: Work) -> Callable[..., int]:
+        @files_option
+        @output
+        @compat_option
+        @wraps(work)
+        def command(files: Sequence[str], output: Output | None, compat: Compat | None) -> int:
+            try:
+                work(files, output, compat)
+            except SpecError as error:
+                if output == "json":
+                    print_data(_verdict(error.errors, error.warnings), output)
+                    return error.exit_code
+                _warn(error.warnings)
+                raise SpecError([_named(each) for each in error.errors]) from error
+            return 0
 
-    return command
+        return command
+
+    return decorate
 
 
 @click.command()
-@offline
-def render(files: Sequence[str], output: Output, compat: Compat | None) -> None:
+@offline(output_option)
+def render(files: Sequence[str], output: Output | None, compat: Compat | None) -> None:
     """Print the objects a TrainJob becomes, in the order in which they are applied.
 
     Of objects that exist already (a JobSet that runs, keys), what the operator would leave alone is left out.
@@ -86,15 +96,15 @@ def render(files: Sequence[str], output: Output, compat: Compat | None) -> None:
         for each in plan.objects:
             if each not in due:
                 click.echo(f"left alone: {each['kind']} {each['metadata']['name']}", err=True)
-    print_data(applied, output)
+    print_data(applied, output or "yaml")
 
 
 @click.command()
-@offline
-def validate(files: Sequence[str], output: Output, compat: Compat | None) -> None:
+@offline(data_option)
+def validate(files: Sequence[str], output: Output | None, compat: Compat | None) -> None:
     """Say whether TrainJobs and runtimes are right, and what to mend."""
     run = _try(files, compat, needs_jobs=False)
-    if output == "json":
+    if output is not None:
         print_data(_verdict((), _warnings(run)), output)
         return
     _warn(_warnings(run))
@@ -103,8 +113,8 @@ def validate(files: Sequence[str], output: Output, compat: Compat | None) -> Non
 
 
 @click.command()
-@offline
-def explain(files: Sequence[str], output: Output, compat: Compat | None) -> None:
+@offline(data_option)
+def explain(files: Sequence[str], output: Output | None, compat: Compat | None) -> None:
     """Draw a TrainJob: who waits for whom, how many processes, what is where, and why."""
     run = _try(files, compat)
     stories = [
@@ -113,7 +123,7 @@ def explain(files: Sequence[str], output: Output, compat: Compat | None) -> None
         )
         for job, plan in zip(run.jobs, _plans(run), strict=True)
     ]
-    if output == "json":
+    if output is not None:
         print_data([asdict(story) for story in stories], output)
         return
     width = min(get_terminal_size().columns, WIDEST)

@@ -186,6 +186,14 @@ def test_validate_tells_programs_that_all_is_right(file, call):
     assert (code, json.loads(out)) == (0, {"errors": [], "warnings": []})
 
 
+def test_data_may_be_yaml_as_well(file, call):
+    path = file(RUNTIME, JOB)
+    _, out, _ = call("validate", "-f", path, "-o", "yaml")
+    assert yaml.safe_load(out) == {"errors": [], "warnings": []}
+    _, out, _ = call("explain", "-f", path, "-o", "yaml")
+    assert yaml.safe_load(out)["job"] == "bert"
+
+
 def test_explain_draws_without_colour_where_nobody_looks(file, call):
     code, out, _ = call("explain", "-f", file(RUNTIME, JOB))
     assert "  1  node  2 pods, trains, 4 processes in each\n" in out
