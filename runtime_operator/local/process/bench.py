@@ -47,6 +47,7 @@ class Bench:
     resolver: Resolver
     settings: Settings
     tell: Listener
+    """tells of an event, after the status is computed anew"""
     changed: Callable[[], None]
 
     def container_folder(self, name: str) -> Path:

@@ -21,13 +21,13 @@ from .bench import Bench, Settings
 from .events import Listener, PodEvent
 from .files import write_json
 from .life import Life
-from .phase import Phase, initialized, pod_phase
+from .phase import Phase, initialized
 from .place import Place
-from .pod import Object, containers, grace_of, restart_policy
+from .pod import Object, containers, grace_of
 from .preparation import write_hosts
 from .references import Resolver
+from .report import Report
 from .state import NEVER, Running, Terminated
-from .status import status_document
 from .tokens import keep_fresh
 from .volumes import remove_volumes
 
@@ -49,12 +49,9 @@ class Pod:
         listener: Listener,
         begun: float,
     ) -> None:
-        self._bench = Bench(pod, place, resolver, settings, self._tell, self._changed)
-        self._listener = listener
+        self._bench = Bench(pod, place, resolver, settings, self._tell, self._tell)
+        self._report = Report(pod, listener, begun=begun)
         self.lives = [Life(container, self._bench) for container in containers(pod)]
-        self.begun = begun
-        self._phase: Phase = "Pending"
-        self._reason = self._message = ""
         self._stopping = False
         self._stop_asked = asyncio.Event()
         self._over = False
@@ -62,7 +59,6 @@ class Pod:
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._refresh: asyncio.Task[None] | None = None
-        self._status: dict[str, Any] = {}
 
     @property
     def folder(self) -> Path:
@@ -72,20 +68,20 @@ class Pod:
     @property
     def phase(self) -> Phase:
         """Return Pending, Running, Succeeded or Failed."""
-        return self._phase
+        return self._report.phase
 
     def status(self) -> dict[str, Any]:
         """Return the pod's status as a kubelet would write it."""
-        return self._status
+        return self._report.status
 
     def begin(self, *, known: dict[str, Any] | None = None) -> None:
         """Start the pod, or go on with what is on disk; `known` is the status of before."""
-        self._status = known or {}
+        self._report.status = known or {}
         limit = self._bench.pod["spec"].get("activeDeadlineSeconds")
         if limit is not None:
-            left = max(self.begun + float(limit) - time.time(), 0.0)
+            left = max(self._report.begun + float(limit) - time.time(), 0.0)
             self._timer = asyncio.get_running_loop().call_later(left, self._too_long)
-        self._changed()
+        self._tell()
         self._refresh = asyncio.create_task(keep_fresh(self._bench))
         self._task = asyncio.create_task(self._live(), name=str(self._bench.pod["metadata"]["name"]))
 
@@ -119,14 +115,19 @@ class Pod:
         """Write what a later runner needs to take the pod over."""
         bench = self._bench
         way = bench.settings.isolation.value
-        kept = {"pod": bench.pod, "place": bench.place.document(), "isolation": way, "begun": self.begun}
+        kept = {
+            "pod": bench.pod,
+            "place": bench.place.document(),
+            "isolation": way,
+            "begun": self._report.begun,
+        }
         write_json(self.folder / "pod.json", kept)
 
     async def wait(self) -> Phase:
         """Wait until nothing of the pod runs any more and nothing will be started; return its phase."""
         assert self._task is not None
         await asyncio.shield(self._task)
-        return self._phase
+        return self._report.phase
 
     async def stop(self, grace: float | None = None, *, reason: str = "", message: str = "") -> Phase:
         """End every container: SIGTERM, and SIGKILL after the grace; return the phase.
@@ -139,12 +140,13 @@ class Pod:
 
     def _ask_stop(self, seconds: float, reason: str, message: str) -> None:
         """Tell every container to end by a moment, and keep on disk that they were told."""
-        deadline = asyncio.get_running_loop().time() + seconds
-        self._deadline = min(self._deadline, deadline) if self._stopping else deadline
+        now = asyncio.get_running_loop().time()
+        self._deadline = min(self._deadline, now + seconds) if self._stopping else now + seconds
         if not self._stopping:
             self._stopping = True
-            self._reason, self._message = reason, message
-        wish = {"by": time.time() + seconds, "reason": self._reason, "message": self._message}
+            self._report.reason, self._report.message = reason, message
+        by = time.time() + self._deadline - now
+        wish = {"by": by, "reason": self._report.reason, "message": self._report.message}
         with suppress(OSError):  # on a full disk the caller's own wish must do
             write_json(self.folder / "stop", wish)
         self._stop_asked.set()
@@ -219,7 +221,7 @@ class Pod:
                 if not isinstance(state.now, Terminated):
                     state.now = Terminated(137, "ContainerStatusUnknown", NEVER, NEVER, message=_LOST)
         self._over = True
-        self._changed()
+        self._tell()
 
     def heed_stop(self, wish: Mapping[str, Any]) -> None:
         """Go on with an end that was asked for before this runner came."""
@@ -229,42 +231,6 @@ class Pod:
         text = "Pod was active on the node longer than the specified deadline"
         self._ask_stop(grace_of(self._bench.pod), "DeadlineExceeded", text)
 
-    def _tell(self, event: PodEvent) -> None:
-        """Tell the listener, who finds the new status and hears of a new phase after its cause."""
-        self._compute()
-        self._listener(event)
-        self._tell_phase()
-
-    def _changed(self) -> None:
-        self._compute()
-        self._tell_phase()
-
-    def _tell_phase(self) -> None:
-        phase = self._status["phase"]
-        if phase != self._phase:
-            self._phase = phase
-            self._listener(PodEvent("phase", reason=phase, message=self._message))
-
-    def _compute(self) -> None:
-        """Compute the status anew and keep it on disk."""
-        pod, place = self._bench.pod, self._bench.place
+    def _tell(self, event: PodEvent | None = None) -> None:
         states = [life.state for life in self.lives]
-        phase = pod_phase(states, policy=restart_policy(pod), stopped=self._over)
-        if self._reason and self._over:
-            phase = "Failed"
-        fresh = status_document(
-            pod,
-            place,
-            states,
-            phase=phase,
-            before=self._status,
-            begun=self.begun,
-            now=time.time(),
-            reason=self._reason,
-            message=self._message,
-        )
-        if fresh == self._status:
-            return
-        self._status = fresh
-        with suppress(OSError):  # a full disk must not end the pod; the runs tell all that is needed
-            write_json(self.folder / "status.json", fresh)
+        self._report.update(states, self._bench.place, over=self._over, event=event)
