@@ -19,10 +19,10 @@ from .admission import admit
 from .facts import Facts
 from .plan import Object, Plan
 from .render import render
+from .spelling import unknown_field
 from .world import Sent, World, runtime_of, sort_documents
 
 Runtime = api.TrainingRuntime | api.ClusterTrainingRuntime
-UNKNOWN = "unknown field: correct its spelling, or remove it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,10 @@ def _review(document: Object, *, old: Object | None = None, compat: api.Compat) 
     errors = tuple(replace(each, object=name) for each in checked.errors)
     stored = checked.stored or document  # nothing is stored of a document that no schema is for
     if compat is None:
-        unknown = [FieldError(path, UNKNOWN, object=name) for path in checked.unknown_fields]
+        kind = document["kind"]
+        unknown = [
+            FieldError(path, unknown_field(kind, path), object=name) for path in checked.unknown_fields
+        ]
         return Review(name, stored, (*unknown, *errors), checked.warnings)
     dropped = [f"{path}: unknown field, dropped" for path in checked.unknown_fields]
     return Review(name, stored, errors, (*checked.warnings, *dropped))

@@ -103,7 +103,7 @@ REFUSED = {
     ),
     "an unknown field": (
         [RUNTIME, MISSPELT],
-        ["TrainJob/bert: spec.trainer.numNoods: unknown field: correct its spelling, or remove it"],
+        ["TrainJob/bert: spec.trainer.numNoods: unknown field: did you mean 'numNodes'?"],
     ),
     "a runtime that is not there": (
         [JOB.replace("name: torch}", "name: touch}")],

@@ -1,0 +1,63 @@
+"""What somebody may have meant who wrote a field that the schema does not know.
+
+A misspelt field is near one that is known at the same place; a misplaced one stands somewhere else under
+its right name, mostly a level up or down. Anything less near is not guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import islice
+
+from ..api.node import Node, kind_node
+from ..api.read import MODELS
+
+UNKNOWN = "unknown field: correct its spelling, or remove it"
+NEAR = 0.7
+EVERYWHERE = ("labels", "annotations", "name", "env")
+"""fields that many objects have: where one of them belongs cannot be told"""
+APART = ("template", "status", "metadata", "runtimePatches")
+"""what Kubernetes' own schemas fill, too wide to guess in"""
+
+
+def unknown_field(kind: str, path: str) -> str:
+    """Say that a field is unknown, and which one may be meant."""
+    root = kind_node(MODELS[kind])
+    *parents, name = _steps(path) or [""]
+    known = _known(root, parents)
+    meant = get_close_matches(name, known, n=1, cutoff=NEAR)
+    if meant and name not in known:
+        return f"unknown field: did you mean {meant[0]!r}?"
+    places = [] if name in EVERYWHERE else list(islice(_places(root, name), 3))
+    return f"unknown field here: {name!r} belongs to {' or '.join(places)}" if places else UNKNOWN
+
+
+def _steps(path: str) -> list[str]:
+    """`spec.jobs[0].name` in its steps; a step into a list is empty."""
+    return [step or "" for step in re.findall(r"([^.\[\]]+)(?=\.|\[|$)|\[\d+\]", path)]
+
+
+def _known(root: Node, parents: list[str]) -> list[str]:
+    node: Node | None = root
+    for step in parents:
+        if node is None:
+            return []
+        node = node.items if step == "" else node.properties.get(step, node.extra)
+    return [] if node is None else list(node.properties)
+
+
+def _places(node: Node, name: str, path: str = "") -> Iterator[str]:
+    """The objects of our own part of the schema that have a field of that name, nearest to the root first."""
+    level = [(node, path)]
+    while level:
+        for each, where in level:
+            if name in each.properties and where:
+                yield where
+        level = [
+            (below, f"{where}.{key}" if where else key)
+            for each, where in level
+            for key, below in each.properties.items()
+            if key not in APART
+        ]
