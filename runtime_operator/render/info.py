@@ -6,7 +6,7 @@ decided; they never change the job, the runtime or the facts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..api.names import API_VERSION, TRAIN_JOB
@@ -94,7 +94,7 @@ class Info:
         """the replicated jobs, in their order"""
         self.trainer: Pods | None = None
         """the pods that train; for MPI those of the launcher"""
-        self.trainers: Sequence[Pods] = ()
+        self.trainers: list[Pods] = []
         """every pod set of the trainer's step; only upstream knows more than one"""
         self.old_runtime = False
         """the runtime is written as of old, when programs read MASTER_ADDR themselves"""

@@ -28,11 +28,15 @@ class Overlay:
         """The value as it stands now: changed, or as the runtime says."""
         return (self.source if self.own is None else self.own).get(key, default)
 
-    def put(self, key: str, value: Any) -> None:
-        """Say what stands at the key from now on; the source stays as it is."""
+    def ours(self) -> dict[str, Any]:
+        """Our copy of the dict, to write to; the source stays as it is."""
         if self.own is None:
             self.own = dict(self.source)
-        self.own[key] = value
+        return self.own
+
+    def put(self, key: str, value: Any) -> None:
+        """Say what stands at the key from now on."""
+        self.ours()[key] = value
 
     def merge(self, key: str, entries: Iterable[Object], by: str = "name") -> None:
         """Add entries to a list that is a map by one of its fields: the same key is replaced in its place."""
@@ -72,10 +76,12 @@ class Container(Overlay):
 
     def add_env(self, entries: Iterable[Object]) -> None:
         """Set environment variables: a name that is there is replaced in its place, a new one comes last."""
-        known = self._variables()
+        known = self._env
+        if known is None:
+            known = self._variables()
         for entry in entries:
             known[entry["name"]] = entry
-        self.put("env", known.values())  # follows later additions; `built` makes a list of it
+        self.ours()["env"] = known.values()  # follows later additions; `built` makes a list of it
 
     def add_mounts(self, mounts: Iterable[Object]) -> None:
         """Mount volumes: a path that is taken is taken over."""

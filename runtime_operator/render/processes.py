@@ -25,7 +25,8 @@ def processes(info: Info, pods: Pods | None) -> Processes:
     """Decide the processes of one node."""
     trainer = info.job.spec.trainer
     if trainer is not None and trainer.numProcPerNode is not None:
-        return _decide(info, trainer.numProcPerNode, "spec.trainer.numProcPerNode of the job")
+        info.decide("numProcPerNode", trainer.numProcPerNode, "spec.trainer.numProcPerNode of the job")
+        return trainer.numProcPerNode
     devices = accelerator_count(info, pods)
     if info.upstream:
         return AUTO if devices else max(1, cpu_count(info, pods))

@@ -61,7 +61,9 @@ def begin(
         info.own_labels = {OWN_LABEL: info.name}
     _patch(info, prepared)
     info.old_runtime = prepared.is_old
-    info.trainers = [each for each in info.pods if each.step == TRAINER_STEP]
+    for pods in info.pods:
+        if pods.step == TRAINER_STEP:
+            info.trainers.append(pods)
     if info.trainers:
         info.trainer = info.trainers[0]
     if not upstream:
@@ -74,18 +76,23 @@ def managed_by_kueue(job: TrainJob) -> bool:
     """Whether Kueue counts this job's pods: then names, order, counts and requests are upstream's."""
     if KUEUE_QUEUE_LABEL in (job.metadata.get("labels") or ()):
         return True
-    return KUEUE_MANAGER in [patch.manager for patch in job.spec.runtimePatches]
+    patches = job.spec.runtimePatches
+    return bool(patches) and KUEUE_MANAGER in [patch.manager for patch in patches]
 
 
 def _patch(info: Info, prepared: Prepared) -> None:
     """Merge the job's patches into the template, and make the pods that plug-ins work on."""
     info.spec, info.labels, info.annotations = prepared.spec, prepared.labels, prepared.annotations
+    if not info.job.spec.runtimePatches:
+        info.pods = [Pods(each) for each in prepared.drafts]
+        return
     changes = [each.trainingRuntimeSpec for each in info.job.spec.runtimePatches if each.trainingRuntimeSpec]
     fields = pod_fields(changes)
-    if fields is not None and prepared.names.issuperset([name for name, _ in fields]):
+    if fields is not None and prepared.names.issuperset(fields):
         info.pods = [Pods(each) for each in prepared.drafts]
-        for name, pod in fields:
-            _put_fields(info, name, pod)
+        for pods in info.pods:
+            for pod in fields.get(pods.name, ()):
+                _put_fields(info, pods, pod)
         return
     patches = [{"trainingRuntimeSpec": each} for each in changes]
     metadata = patched_metadata({"labels": info.labels, "annotations": info.annotations}, patches)
@@ -97,13 +104,11 @@ def _patch(info: Info, prepared: Prepared) -> None:
     info.pods = [Pods(each) for each in drafts]
 
 
-def _put_fields(info: Info, name: str, pod: Object) -> None:
-    for pods in info.pods:
-        if pods.name == name:
-            for key, change in pod.items():
-                merged = merged_field(key, pods.get(key), change, upstream=info.upstream)
-                if merged is not None:
-                    pods.put(key, merged)
+def _put_fields(info: Info, pods: Pods, pod: Object) -> None:
+    for key, change in pod.items():
+        merged = merged_field(key, pods.get(key), change, upstream=info.upstream)
+        if merged is not None:
+            pods.put(key, merged)
 
 
 def _rank(target: Object) -> int:

@@ -25,9 +25,10 @@ def index_variable(name: str) -> Object:
 
 def host(info: Info) -> str:
     """The host name of node 0; upstream takes the trainer to be called `node` and knows no subdomain."""
-    if info.upstream or info.trainer is None:
+    trainer = info.trainer
+    if info.upstream or trainer is None:
         return f"{info.name}-{NODE}-0-0.{info.name}"
-    return info.host(info.trainer)
+    return f"{info.name}-{trainer.name}-0-0.{info.subdomain}"
 
 
 def open_port(info: Info, container: Container, number: int = TRAINER_PORT) -> None:

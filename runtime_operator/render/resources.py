@@ -53,7 +53,9 @@ def _merged_for(info: Info, base: Object, wanted: Object) -> Object:
 
 def _follow_limits(result: dict[str, Any], limits: Object, requests: Object) -> None:
     """Devices are requested as they are limited, or no API server takes the pod."""
-    asked = result.get("requests") or {}
+    asked = result.get("requests")
+    if not asked or asked is requests:
+        return
     stale = [name for name in limits if name in asked and name not in requests and is_extended(name)]
     if stale:
         result["requests"] = {**asked, **{name: limits[name] for name in stale}}

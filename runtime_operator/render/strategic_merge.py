@@ -43,12 +43,12 @@ def patched_spec(spec: Object, patches: Iterable[Object], *, upstream: bool = Fa
     return {**merged, "replicatedJobs": _in_old_order(spec, merged)}
 
 
-def pod_fields(changes: Iterable[Object]) -> list[tuple[str, Object]] | None:
-    """What patches change in pods, job by job, if they change nothing but plain fields of pods.
+def pod_fields(changes: Iterable[Object]) -> dict[str, list[Object]] | None:
+    """What patches change in the pods of each job, if they change nothing but plain fields of pods.
 
     So most patches are (Kueue's among them), and they need no merged spec: each field is merged on its own.
     """
-    found: list[tuple[str, Object]] = []
+    found: dict[str, list[Object]] = {}
     for change in changes:
         template = change.get("template") or {}
         if "metadata" in template:
@@ -57,7 +57,7 @@ def pod_fields(changes: Iterable[Object]) -> list[tuple[str, Object]] | None:
             pod = _only(_only(_only(job.get("template"), "spec"), "template"), "spec")
             if pod is None or "containers" in pod or "initContainers" in pod:
                 return None
-            found.append((job["name"], pod))
+            found.setdefault(job["name"], []).append(pod)
     return found
 
 

@@ -57,7 +57,7 @@ class Torch(Plugin):
 
     def enforce_ml_policy(self, info: Info) -> None:
         """Tell torchrun how many nodes and processes there are, and where they meet."""
-        pods, policy = info.trainer, policy_of(info)
+        pods, policy = info.trainer, _policy(info)
         if pods is None:
             if info.upstream:
                 _inject(info, policy, _fixed(info, 1, str(processes(info, None))))
@@ -71,7 +71,7 @@ class Torch(Plugin):
             elif elastic is not None:
                 _meet_elastic(info, main, elastic, per_node)
             else:
-                _meet(info, pods, main, per_node)
+                _meet(info, policy, pods, main, per_node)
         if policy.envInjection is not None:
             _inject(info, policy, _fixed(info, pods.count, per_node))
 
@@ -93,8 +93,7 @@ def _no_target(job: str, container: str) -> FieldError:
     return FieldError("spec.runtimeRef", detail)
 
 
-def policy_of(info: Info) -> TorchPolicy:
-    """The torch policy of a runtime that has one."""
+def _policy(info: Info) -> TorchPolicy:
     policy = info.runtime.spec.mlPolicy
     assert policy is not None and policy.torch is not None  # `serves` says so
     return policy.torch
@@ -126,7 +125,7 @@ def _meet_as_upstream(info: Info, main: Container, env: Sequence[Object]) -> Non
     open_port(info, main)
 
 
-def _meet(info: Info, pods: Pods, main: Container, per_node: str) -> None:
+def _meet(info: Info, policy: TorchPolicy, pods: Pods, main: Container, per_node: str) -> None:
     """A fixed number of nodes; torchtune's command says itself where they meet."""
     port, port_env = TRAINER_PORT, _PORT
     sets_own = main.has_env(_RENDEZVOUS)
@@ -140,11 +139,7 @@ def _meet(info: Info, pods: Pods, main: Container, per_node: str) -> None:
         main.add_env(env[:3])
     else:
         main.add_env(env)
-        if (
-            info.old_runtime
-            or policy_of(info).numProcPerNode is not None
-            or (sets_own and _names_master(main))
-        ):
+        if info.old_runtime or policy.numProcPerNode is not None or (sets_own and _names_master(main)):
             main.add_env(list(_master(info, main, port)))
     main.add_port(port)
     info.decide("PET_MASTER_ADDR", pods.name, "its first pod is where all meet, on port %s", port)

@@ -6,7 +6,7 @@ too. Upstream gives a launcher that stands apart everything, and the nodes nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...api.legacy_names import split_command
@@ -18,6 +18,7 @@ from ..pods import Pods
 from ..typed import copied_env
 
 if TYPE_CHECKING:
+    from ...api.runtime import MPIPolicy
     from ...api.trainjob import Trainer
 
 
@@ -40,15 +41,15 @@ class TrainerOverrides(Plugin):
             command = _words(info, command)
         for pods in info.trainers:
             _override(pods, trainer, command, env)
-        for pods in _helpers(info):
-            if env and pods.main is not None:
-                pods.main.add_env(env)
-            if trainer.image is not None and pods.main is not None and not info.upstream:
-                pods.main.put("image", trainer.image)
+        policy = info.runtime.spec.mlPolicy
+        if policy is not None and policy.mpi is not None:
+            _override_nodes(info, policy.mpi, trainer, env)
 
 
 def _words(info: Info, command: Sequence[str]) -> Sequence[str]:
     """A whole command line in one string is split into words, never given to a shell."""
+    if " " not in command[0] and "\t" not in command[0]:
+        return command
     words, warning = split_command(command, path="spec.trainer.command")
     if warning is not None:
         info.warn(warning)
@@ -59,20 +60,25 @@ def _override(pods: Pods, trainer: Trainer, command: Sequence[str] | None, env: 
     main = pods.main
     if main is None:
         return
+    ours = main.ours()
     if trainer.image is not None:
-        main.put("image", trainer.image)
+        ours["image"] = trainer.image
     if command is not None:
-        main.put("command", command)
+        ours["command"] = command
     if trainer.args is not None:
-        main.put("args", trainer.args)
+        ours["args"] = trainer.args
     if env:
         main.add_env(env)
 
 
-def _helpers(info: Info) -> Iterator[Pods]:
-    policy = info.runtime.spec.mlPolicy
-    if policy is None or policy.mpi is None or (info.upstream and not policy.mpi.runLauncherAsNode):
+def _override_nodes(info: Info, mpi: MPIPolicy, trainer: Trainer, env: Sequence[Object]) -> None:
+    """The nodes beside a launcher do the work."""
+    if info.upstream and not mpi.runLauncherAsNode:
         return
-    for pods in info.pods:
-        if pods.name == NODE and pods is not info.trainer:
-            yield pods
+    pods = info.pod_set(NODE)
+    if pods is None or pods is info.trainer or pods.main is None:
+        return
+    if env:
+        pods.main.add_env(env)
+    if trainer.image is not None and not info.upstream:
+        pods.main.put("image", trainer.image)

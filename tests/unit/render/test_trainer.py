@@ -38,6 +38,12 @@ SPLIT = {
         ["python a.py > log"],
         "CommandSplit: spec.trainer.command",
     ),
+    "tabs between the words": (
+        ["torchrun\ttrain.py"],
+        ["torchrun", "train.py"],
+        "CommandSplit: spec.trainer.command",
+    ),
+    "a blank before the word": ([" torchrun"], [" torchrun"], None),
     "one word": (["torchrun"], ["torchrun"], None),
     "one path": (["/bin/train"], ["/bin/train"], None),
     "words": (["torchrun", "train.py"], ["torchrun", "train.py"], None),
