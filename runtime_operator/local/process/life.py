@@ -13,7 +13,7 @@ from .failures import ConfigError
 from .hooks import run_hook
 from .pod import Container, Object, grace_of, restart_policy
 from .run import Run
-from .state import ContainerState, Running, Terminated, Waiting
+from .state import NEVER, ContainerState, Running, Terminated, Waiting
 from .watching import Consequences, Watch
 
 _FOREVER = 1e12
@@ -94,7 +94,8 @@ class Life:
                 return ended
             if self._stopping or not self._again(ended):
                 return ended
-            pause, wait = self._bench.settings.backoff.next_wait(wait, ran=ended.finished - ended.started)
+            ran = ended.finished - ended.started if ended.started != NEVER else 0.0
+            pause, wait = self._bench.settings.backoff.next_wait(wait, ran=ran)
             await self._back_off(pause - (time.time() - ended.finished), ended)
             if self._stopping:
                 self._set_ended(ended)
