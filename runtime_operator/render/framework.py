@@ -4,6 +4,7 @@ A plug-in is one file under `plugins/` with one subclass of `Plugin`. It has no 
 stands in the `Info` it is given. Which hooks there are and when they are called:
 
   startup         watch_extension           the kinds a controller has to watch for this plug-in
+                  complete_template         what a runtime may leave out of its template; once per runtime
   pre-execution   custom_validation         at admission: what is wrong with this job on this runtime
   build           enforce_ml_policy         counts, env, ports, volumes, commands of the pods
                   enforce_pod_group_policy  the pods' labels and annotations for a gang scheduler
@@ -30,7 +31,7 @@ order of env entries upstream's answers agree on:
 
 What a plug-in may rely on in `enforce_ml_policy` (see `info.Info`, `pods.Pods`, `overlay.Container`):
 the runtime's patches are merged; `info.pods` are the replicated jobs in order with their steps; resources
-of the job are merged into `Pods.main` (ask `resources.accelerators(info, pods)` for a process count).
+of the job are merged into `Pods.main` (ask `resources.accelerator_count(info, pods)` for devices).
 It edits with `Container.add_env/add_mounts/add_port/put`, `Pods.add_volumes`, `Pods.count`,
 `Pods.put` (a field of the pods' spec), `Pods.labels`, `Pods.annotations`, and tells why with `info.decide`.
 `info.upstream` asks for Trainer 2.3's very output, faults included; `info.upstream_pods` (also true for

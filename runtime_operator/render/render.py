@@ -23,6 +23,7 @@ from .prepared import Prepared, draft_jobs, prepare
 from .refusals import check_pods
 from .resources import merge_resources
 from .strategic_merge import merged_field, patched_metadata, patched_spec, pod_fields
+from .typed import typed
 
 if TYPE_CHECKING:
     from ..api.trainjob import TrainJob
@@ -87,6 +88,8 @@ def _patch(info: Info, prepared: Prepared) -> None:
         info.pods = [Pods(each) for each in prepared.drafts]
         return
     changes = [each.trainingRuntimeSpec for each in info.job.spec.runtimePatches if each.trainingRuntimeSpec]
+    if info.upstream:
+        changes = typed(changes)
     fields = pod_fields(changes)
     if fields is not None and prepared.names.issuperset(fields):
         info.pods = [Pods(each) for each in prepared.drafts]

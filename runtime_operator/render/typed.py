@@ -22,6 +22,8 @@ _ZERO_IS_ABSENT = frozenset(
 )
 _POINTERS = frozenset(("csi", "azureDisk"))
 """volume sources whose readOnly is a pointer"""
+_DIVIDED, _NO_DIVISOR = "resourceFieldRef", {"divisor": "0"}
+"""the one field that is written where it was absent"""
 _FREE_FORM = frozenset(("labels", "annotations", "nodeSelector", "matchLabels", "limits", "requests"))
 """maps whose keys are a user's"""
 
@@ -44,6 +46,8 @@ def _typed_map(value: Object) -> Object:
             same = False
             continue
         new = old if key in _FREE_FORM or key in _POINTERS else typed(old)
+        if key == _DIVIDED and "divisor" not in old:
+            new = {**_NO_DIVISOR, **old}
         same = same and new is old
         changed[key] = new
     return value if same else changed
@@ -65,6 +69,6 @@ def _copied_source(source: Object) -> Object:
     }
     if "fieldRef" in source:
         copied["fieldRef"] = {"fieldPath": source["fieldRef"]["fieldPath"]}
-    if "resourceFieldRef" in source:
-        copied["resourceFieldRef"] = {"divisor": "0", **source["resourceFieldRef"]}
+    if _DIVIDED in source:
+        copied[_DIVIDED] = {**_NO_DIVISOR, **source[_DIVIDED]}
     return copied

@@ -122,6 +122,14 @@ def test_upstream_makes_a_job_of_a_patch_that_names_none(world):
     assert [each["name"] for each in world.jobset_of(made)["spec"]["replicatedJobs"]] == ["ghost", "node"]
 
 
+def test_upstream_reads_patches_into_its_types_too(world):
+    volume = {"name": "v", "nfs": {"server": "s", "path": "/", "readOnly": False}}
+    job = world.train_job(runtimePatches=[patch(pods(volumes=[volume]))])
+    for compat, want in ((None, volume), ("upstream", {"name": "v", "nfs": {"server": "s", "path": "/"}})):
+        plan = world.plan_of(world.runtime_of(TORCH), job, compat=compat)
+        assert world.pod_of(plan)["volumes"] == [want]
+
+
 def test_a_patch_may_move_the_label_of_the_trainer(world):
     jobs = [world.replicated_job("a", step=""), world.replicated_job("b", step="")]
     label = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}

@@ -12,6 +12,10 @@ TYPED = {
     "a flag that is off": ({"containers": [{"name": "a", "tty": False}]}, {"containers": [{"name": "a"}]}),
     "no replicas": ({"replicatedJobs": [{"name": "a", "replicas": 0}]}, {"replicatedJobs": [{"name": "a"}]}),
     "a mount that may be written": ({"volumeMounts": [{"readOnly": False}]}, {"volumeMounts": [{}]}),
+    "a resource without a divisor": (
+        {"valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}},
+        {"valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}}},
+    ),
     "a coordinator at zero": (
         {"coordinator": {"jobIndex": 0, "podIndex": 1}},
         {"coordinator": {"podIndex": 1}},
@@ -21,6 +25,7 @@ KEPT = {
     "a number that is not": {"failurePolicy": {"maxRestarts": 2}},
     "a pointer": {"volumes": [{"csi": {"readOnly": False}}]},
     "a required number": {"ports": [{"containerPort": 0}]},
+    "a resource with its divisor": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "1m"}},
     "a user's own key": {"labels": {"tty": ""}},
     "a null": {"tty": None},
     "a pointer to zero": {"backoffLimit": 0, "suspend": False},
