@@ -18,7 +18,13 @@ from kfp_trainer.runtime_operator.settings import Settings
 
 Say = Callable[[str], None]
 NEEDED = ("kfp", "torch", "transformers", "trl", "peft", "datasets")
-TRAINING: dict[str, object] = {}
+TRAINING = {
+    "max_steps": 200,
+    "learning_rate": 3e-3,
+    "sequence_length": 128,
+    "log_every": 20,
+    "threads": 1,  # a model this small gains nothing from a second, and suffers where other work shares the cores
+}
 
 
 def run_demo(settings: Settings, *, say: Say) -> Path:
@@ -49,12 +55,12 @@ def prepare(cache: Path, say: Say) -> tuple[Path, Path]:
     """Make the base model and the data, unless an earlier run has."""
     from kfp_trainer.runtime_operator.workloads.tiny import make_demo_data, make_tiny_model
 
-    model, data = cache / "model", cache / "data"
+    model, data = cache / "tiny-model", cache / "messages"
     if not data.exists():
         say("Write an instruction set: customers' messages to sort.")
         make_demo_data(data)
     if not model.exists():
-        say("Make a base model of 5 million parameters that has read such messages (once, about 30 s).")
+        say("Make a base model that has read such messages (half a million parameters; once, about 30 s).")
         make_tiny_model(model)
     return model, data
 

@@ -67,6 +67,7 @@ class ReadableLog(TextIOBase):
         self.last_words = "it said nothing"
         self.pending = ""
         self.skipping = False
+        self.talking = False
 
     def write(self, text: str) -> int:
         """Take a piece of kfp's output."""
@@ -86,12 +87,15 @@ class ReadableLog(TextIOBase):
         plain = strip_colours(line)
         if " - INFO - Executing task " in plain:
             self.step = plain.rsplit("'", 2)[1]
+            self.talking = True
             self.shown.write(f"── {self.step}\n")
+        elif " finished with status " in plain:  # what follows are kfp's words on the task's outputs
+            self.talking = False
         elif self.skipping:
             self.skipping = plain != "    }"
         elif "[KFP Executor" in plain:
             self.skipping = plain.endswith("Got executor_input:")
-        elif plain.startswith("    ") and plain.strip() and self.step:
+        elif plain.startswith("    ") and plain.strip() and self.talking:
             self.last_words = plain.strip()
             self.shown.write(f"   {plain[4:]}\n")
         self.shown.flush()

@@ -50,6 +50,9 @@ class FinetuneSettings(Settings):
     save_every: int | None = Field(
         default=None, gt=0, description="steps between two checkpoints; unset: none; a restart resumes there"
     )
+    threads: int | None = Field(
+        default=None, gt=0, description="CPU threads a process computes with; unset: torch's own choice"
+    )
 
     @property
     def rate(self) -> float:

@@ -28,10 +28,13 @@ def build_trainer(
     settings: FinetuneSettings, rows: list[Row], *, place: Place, checkpoints: Path, log: ProgressLog | None
 ) -> Any:
     """A TRL trainer for `settings`; only the first process is given a `log`."""
+    import torch
     from datasets import Dataset
     from transformers import set_seed
     from trl import SFTTrainer
 
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
     set_seed(settings.seed)
     tokenizer = load_tokenizer(settings.model)
     model = load_model(settings.model)
@@ -91,6 +94,7 @@ def _config(settings: FinetuneSettings, *, steps: int, place: Place, checkpoints
         use_cpu=cpu,
         dataloader_pin_memory=not cpu,
         ddp_backend="gloo" if cpu and not place.alone else None,
+        ddp_find_unused_parameters=False,
         seed=settings.seed,
         data_seed=settings.seed,
         logging_steps=settings.log_every,

@@ -21,6 +21,8 @@ TALK = """13:16:09.233 - INFO - Running pipeline: \x1b[95m'p'\x1b[0m
     [KFP Executor 2026-11-20 13:16:10,292 INFO]: Wrote executor output file
 
 13:16:10.301 - INFO - Task \x1b[96m'finetune-llm'\x1b[0m finished with status \x1b[92mSUCCESS\x1b[0m
+13:16:10.302 - INFO - Task \x1b[96m'finetune-llm'\x1b[0m outputs:
+    Output: '/models/merged'
 """
 
 
