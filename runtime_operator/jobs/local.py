@@ -10,11 +10,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..errors import Fatal, JobFailed, SpecError
+from ..errors import Fatal, JobFailed, Retryable, SetupError, SpecError
 from ..local.causes import deaths
 from ..local.fitting import fit
 from ..local.folder import JobFolder, Json, all_folders
 from ..local.gpus import machine_gpus
+from ..local.process.failures import folder_failure
 from ..local.reading import Tails, first_place
 from ..local.record import make_job, read_record
 from ..local.running import start_runner, wake_runner
@@ -150,12 +151,15 @@ class LocalJobs:
             folder.write("wish", {"cancel": True})
             wake_runner(folder)
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, *, timeout: float | None = None) -> None:
         """End a job and remove all that is left of it."""
         folder = self._folder(name)
+        end = None if timeout is None else time.monotonic() + timeout
         self.cancel(name)
         while not folder.is_over():
             self._ensure_runner(folder)
+            if end is not None and time.monotonic() > end:
+                raise Retryable(f"TrainJob {name}: its pods have not ended within {timeout:.0f} s", after=5)
             time.sleep(_PAUSE)
         folder.remove()
 
@@ -183,8 +187,12 @@ class LocalJobs:
         return found[0].exit_code if found else JobFailed.exit_code
 
     def _start(self, submission: Submission, *, owner: str, attempt: int) -> str:
-        folder = make_job(self._jobs, submission, owner=owner, attempt=attempt, now=time.time())
-        start_runner(folder)
+        try:
+            folder = make_job(self._jobs, submission, owner=owner, attempt=attempt, now=time.time())
+            start_runner(folder)
+        except OSError as error:
+            where = str(error.filename or self._jobs)
+            raise SetupError(folder_failure("the folder of jobs", where, error.errno or 0)) from error
         return folder.name
 
     def _submit(self, documents: Document | Sequence[Document], *, allow_fewer: bool = False) -> Submission:

@@ -102,7 +102,7 @@ class Jobs(Protocol):
     def cancel(self, name: str) -> None:
         """End a job; its logs and its status stay."""
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, *, timeout: float | None = None) -> None:
         """End a job and remove all that is left of it."""
 
     def describe(self, name: str) -> Description:

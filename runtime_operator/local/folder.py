@@ -8,6 +8,7 @@
     runner.lock    held by the one runner there is
     runner.json    who the runner is
     over.json      there when nothing is left to do
+    reserve        room that is given back when the disk is full
     pods/NAME/     one pod: its containers' logs and what runs
 
 A file is replaced, never changed, so that a reader sees the old or the new one.
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
+_RESERVE = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,15 @@ class JobFolder:
     def write(self, name: str, document: Mapping[str, Any]) -> None:
         """Replace one of the documents."""
         write_json(self.path / f"{name}.json", document)
+
+    def make_reserve(self) -> None:
+        """Take up some room, to be given back when the end of the job must be told on a full disk."""
+        (self.path / "reserve").write_bytes(bytes(_RESERVE))
+
+    def drop_reserve(self) -> None:
+        """Give the room back."""
+        with suppress(OSError):
+            (self.path / "reserve").unlink()
 
     def append_event(self, event: Mapping[str, Any]) -> None:
         """Add an event."""

@@ -22,6 +22,7 @@ from .process.place import Place
 from .process.runner import PodRunner
 from .process.volumes import remove_volumes
 from .record import JobRecord
+from .reporting import container_statuses
 from .resolver import Objects
 from .semantics import Pod, State
 from .ssh import environment, with_ssh
@@ -30,6 +31,8 @@ Tell = Callable[[str, str, str, bool], None]
 """pod, reason, message, whether it is a warning"""
 _TOLD = {"exited": True, "waiting": True, "note": False, "unready": True, "started": False}
 """which news of a container become events, and whether one is a warning"""
+NOT_STARTED = "StartError"
+"""as a kubelet names it; here nobody brings another image, so trying again changes nothing"""
 URL_VARIABLE = "KUBEFLOW_TRAINER_SERVER_URL"
 TOKEN_VARIABLE = "KUBEFLOW_TRAINER_SERVER_TOKEN"
 
@@ -69,6 +72,16 @@ class Pods:
         """The last status of every pod there ever was."""
         for folder in sorted((self._folder.path / "pods").glob("*")):
             yield folder.name, read_json(folder / "status.json") or {}
+
+    def hopeless(self) -> str:
+        """Why the job can never run: a container that cannot be started as it is."""
+        for name, living in self._living.items():
+            for each in container_statuses(living.status()):
+                for state in (each.get("state") or {}, each.get("lastState") or {}):
+                    ended = state.get("terminated") or {}
+                    if ended.get("reason") == NOT_STARTED:
+                        return f"pod {name}: {ended.get('message', '')}"
+        return next((f"pod {name}: {status['message']}" for name, status in self._failed.items()), "")
 
     def take_up(self, state: State) -> None:
         """Take over what an earlier runner left: adopt, start what is missing, stop what is not wanted."""

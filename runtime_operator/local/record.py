@@ -81,6 +81,7 @@ def make_job(jobs: Path, submission: Submission, *, owner: str, attempt: int, no
     with locked(jobs / ".lock"):
         record = _record(submission, _taken_ports(all_folders(jobs)), owner=owner, attempt=attempt, now=now)
         folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.make_reserve()
         folder.write("state", to_json(create(record.jobset)))
         folder.write("job", record.document())
     return folder

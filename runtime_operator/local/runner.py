@@ -11,12 +11,14 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from ..progress import serve
 from .causes import deaths
 from .folder import JobFolder, Json
 from .pods import Pods
+from .process.failures import folder_failure
 from .record import JobRecord
 from .reporting import ENDED, report_of
 from .semantics import (
@@ -24,6 +26,7 @@ from .semantics import (
     Event,
     PodReport,
     Remove,
+    Settled,
     Start,
     State,
     Stop,
@@ -36,6 +39,10 @@ from .semantics import (
 )
 from .status import CANCELLED, DEADLINE, FAILED, deadline, finish, is_finished, observe
 
+CANNOT_START = "CannotStart"
+CANNOT_KEEP = "CannotKeep"
+_PATIENCE = 1.0
+"""seconds until a disk that refused something is tried again"""
 _SPARE = 0.02
 """seconds in which news gather before they are looked at together"""
 
@@ -53,6 +60,9 @@ class Runner:
         assert document is not None
         self._state: State = from_json(document)
         self._status: Json = folder.read("status") or {}
+        self._kept_status = folder.read("status")
+        self._unkept = False
+        """the disk has refused what should be on it"""
 
     async def run(self) -> None:
         """Run the job until nothing is left to do."""
@@ -81,7 +91,7 @@ class Runner:
     async def keep(self, namespace: str, name: str, progress: Json) -> bool:
         """Keep what the trainer says of its progress."""
         self._status = {**self._status, "trainerStatus": progress}
-        self._folder.write("status", self._status)
+        self.wake()
         return True
 
     async def _serve_progress(self) -> asyncio.Server | None:
@@ -102,14 +112,33 @@ class Runner:
         due = deadline(self._record.train_job, self._status, self._record.created)
         if due is not None and due <= now and not state.status.ended:
             state = self._give_up(state, DEADLINE, "TrainJob exceeded its active deadline", now)
+        if (why := self._pods.hopeless()) and not state.status.ended and not state.gone:
+            state = self._give_up(state, CANNOT_START, why, now)
+        settled = self._settle(state, now)
+        for command in commands_between(before, settled.state):
+            self._do(command)
+        again = now + _PATIENCE if self._unkept else None
+        times = [each for each in (settled.look_again, due, again) if each is not None]
+        return max(min(times) - now, 0.0) if times else None
+
+    def _settle(self, state: State, now: float) -> Settled:
+        """Let the rules decide and write down what follows; a job whose state cannot be kept is given up."""
         settled = settle(state, now)
         for event in settled.events:
             self._tell(event, now)
-        self._keep(settled.state, now)
-        for command in commands_between(before, settled.state):
-            self._do(command)
-        times = [each for each in (settled.look_again, due) if each is not None]
-        return max(min(times) - now, 0.0) if times else None
+        try:
+            self._keep(settled.state, now)
+            self._unkept = False
+        except OSError as error:
+            self._folder.drop_reserve()
+            if not self._unkept:
+                why = folder_failure("the job's folder", str(self._folder.path), error.errno or 0)
+                settled = settle(self._give_up(settled.state, CANNOT_KEEP, why, now), now)
+            self._unkept, self._state = True, settled.state
+            with suppress(OSError):  # tried again until there is room, so that somebody learns of the end
+                self._keep(settled.state, now)
+                self._unkept = False
+        return settled
 
     def _with_reports(self, state: State, now: float) -> State:
         for pod in state.pods:
@@ -136,14 +165,15 @@ class Runner:
 
     def _keep(self, state: State, now: float) -> None:
         """Write down the state, and the status that follows from it."""
-        if state != self._state:
+        if state != self._state or self._unkept:
             self._folder.write("state", to_json(state))
             self._state = state
         found = deaths(self._pods.statuses()) if state.status.ended and not is_finished(self._status) else []
         fresh = observe(self._status, state, cause=str(found[0]) if found else "", now=now)
-        if fresh != self._status or not (self._folder.path / "status.json").exists():
+        if fresh != self._kept_status:
             self._status = fresh
             self._folder.write("status", fresh)
+            self._kept_status = fresh
 
     def _do(self, command: Command) -> None:
         match command:
@@ -163,7 +193,7 @@ class Runner:
 
     def _is_over(self) -> bool:
         resting = self._state.suspended or self._state.gone or self._state.status.ended is not None
-        return resting and not self._pods.are_alive
+        return resting and not self._pods.are_alive and not self._unkept
 
     async def _sleep(self, seconds: float | None) -> None:
         """Wait for news, or until it is time to look again."""
@@ -175,15 +205,15 @@ class Runner:
         self._news.clear()
 
     def _tell(self, event: Event, now: float) -> None:
-        self._folder.append_event(
-            {
-                "time": now,
-                "object": f"{event.kind}/{event.name}",
-                "reason": event.reason,
-                "message": event.message,
-                "type": "Warning" if event.warning else "Normal",
-            }
-        )
+        told = {
+            "time": now,
+            "object": f"{event.kind}/{event.name}",
+            "reason": event.reason,
+            "message": event.message,
+            "type": "Warning" if event.warning else "Normal",
+        }
+        with suppress(OSError):  # a full disk shows where the state is kept
+            self._folder.append_event(told)
 
     def _tell_pod(self, name: str, reason: str, message: str, warning: bool) -> None:
         self._tell(Event("Pod", name, reason, message, warning), self._clock())

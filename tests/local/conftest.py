@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,14 @@ class Workshop:
         self.jobs.wait(self.jobs.create(documents), on_line=lines.append, timeout=timeout)
         return lines
 
-    def processes(self) -> Sequence[int]:
+    def left_behind(self) -> Sequence[int]:
+        """The processes that are left when runners have had a moment to leave."""
+        deadline = time.monotonic() + 10
+        while (found := self._processes()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return found
+
+    def _processes(self) -> Sequence[int]:
         """The processes that have anything of this folder in their command or environment."""
         mark = str(self.folder).encode()
         found = []
@@ -74,4 +82,4 @@ def workshop(tmp_path: Path) -> Iterator[Workshop]:
     workshop = Workshop(tmp_path)
     yield workshop
     for job in workshop.jobs.list():
-        workshop.jobs.delete(job.name)
+        workshop.jobs.delete(job.name, timeout=60)

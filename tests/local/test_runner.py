@@ -60,7 +60,7 @@ def test_a_killed_runner_loses_nothing(workshop, tmp_path: Path) -> None:
             assert waiting.result().phase == "Complete"
             expected = [f"{what} {index}" for index in (0, 1) for what in ("end", "fail", "start", "start")]
             assert sorted(ledger.read_text().split("\n")[:-1]) == sorted(expected)
-    assert workshop.processes() == []
+    assert workshop.left_behind() == []
 
 
 def test_two_runners_on_one_job_are_refused(workshop, tmp_path: Path) -> None:
