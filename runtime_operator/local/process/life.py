@@ -73,7 +73,6 @@ class Life:
         if ended is None or self._again(ended):
             return False
         self.state.restarts = runs[-1].number
-        self.state.container_id = self._bench.container_id(self.container.name, runs[-1].number)
         self._set_ended(ended)
         return True
 
@@ -228,6 +227,7 @@ class Life:
 
     def _set_ended(self, ended: Terminated) -> None:
         self.state.now = ended
+        self.state.container_id = ended.container_id
         self.state.ready = self.container.kind == "init" and ended.exit_code == 0
         self.state.started = False
 

@@ -168,6 +168,33 @@ async def test_a_number_used_again_is_not_the_launcher(bed, pod_of):
     assert again.status()["containerStatuses"][0]["state"]["terminated"]["reason"] == "ContainerStatusUnknown"
 
 
+async def test_a_start_that_failed_is_known(bed, pod_of):
+    first = bed.start(pod_of("no-such-program"))
+    await bed.end(first)
+    again = bed.adopt()
+    assert await bed.end(again) == "Failed"
+    assert again.status() == first.status()
+
+
+async def test_a_start_that_failed_while_nobody_looked_is_known(bed, pod_of):
+    """The launcher's own record, which the runner had no time to put into words."""
+    await bed.end(bed.start(pod_of("no-such-program")))
+    record = bed.folder / "containers/main/0/record"
+    record.write_text(json.dumps({"pid": 1, "start": 0, "boot": "", "failed": "exec", "errno": 2}))
+    again = bed.adopt()
+    assert await bed.end(again) == "Failed"
+    ended = again.status()["containerStatuses"][0]["state"]["terminated"]
+    assert (ended["reason"], ended["exitCode"]) == ("StartError", 128)
+
+
+async def test_a_record_that_cannot_be_read_is_an_end_that_nobody_saw(bed, pod_of):
+    await bed.end(bed.start(pod_of("true")))
+    (bed.folder / "containers/main/0/record").write_text('{"pid": 1')
+    (bed.folder / "containers/main/0/wait").unlink()
+    again = bed.adopt()
+    assert await bed.end(again) == "Succeeded", "nothing says that it began: it is started"
+
+
 async def test_a_folder_is_started_once(bed, pod_of):
     with pytest.raises(SetupError, match="no pod has been started here; start it"):
         bed.adopt()

@@ -236,6 +236,40 @@ async def test_hooks_run_after_the_start_and_before_the_end(bed, pod_of):
     assert Path(bed.folder / "pre").read_text() == "started\n"
 
 
+async def test_a_hook_may_sleep(bed, pod_of):
+    hooks = {"preStop": {"sleep": {"seconds": 0.1}}}
+    living = bed.start(
+        pod_of(*SH, "trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.02; done", lifecycle=hooks)
+    )
+    await bed.seen("up")
+    await living.stop(5)
+    assert "bye\n" in bed.log()
+
+
+async def test_an_init_container_is_not_restarted_after_its_success(bed, pod_of):
+    init = {"name": "one", "image": "any", "command": [*SH, "echo init >> log; [ $(wc -l < log) = 2 ]"]}
+    living = bed.start(
+        pod_of(*SH, "cat log; sleep 60", spec={"restartPolicy": "Always", "initContainers": [init]})
+    )
+    await bed.seen("init\ninit\n")
+    assert status_of(living, "one")["restartCount"] == 1
+    assert status_of(living, "one")["ready"] is True
+
+
+async def test_a_startup_probe_takes_its_time(bed, pod_of):
+    probe = {"exec": {"command": [*SH, "test -e ok"]}, "periodSeconds": 0.02, "failureThreshold": 1000}
+    living = bed.start(
+        pod_of(
+            *SH, "echo up; while ! test -e go; do sleep 0.02; done; touch ok; sleep 60", startupProbe=probe
+        )
+    )
+    await bed.seen("up")
+    assert status_of(living)["started"] is False
+    (bed.folder / "work/go").touch()
+    await bed.kind("ready")
+    assert status_of(living)["started"] is True
+
+
 async def test_a_failed_hook_ends_the_container(bed, pod_of):
     bed.start(pod_of("sleep", "60", lifecycle={"postStart": {"exec": {"command": ["false"]}}}))
     ended = await bed.kind("exited")
