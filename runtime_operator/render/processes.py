@@ -37,7 +37,7 @@ def processes(info: Info, pods: Pods | None) -> Processes:
         return _from_cpus(info, pods)
     names = accelerator_names(resolved(info, pods))
     if wanted is None and all("gpu" in name.lower() for name in names):
-        return _decide(info, AUTO, "torchrun counts the %s of %s itself", devices, ", ".join(names))
+        return _decide(info, AUTO, "torchrun counts them itself: %s of %s", devices, ", ".join(names))
     return _decide(info, devices, "one for each of %s", ", ".join(names))
 
 

@@ -139,10 +139,11 @@ def _meet(info: Info, policy: TorchPolicy, pods: Pods, main: Container, per_node
         main.add_env(env[:3])
     else:
         main.add_env(env)
-        if info.old_runtime or policy.numProcPerNode is not None or (sets_own and _names_master(main)):
+        info.decide("PET_MASTER_ADDR", env[3]["value"], "all meet at the first pod of %s", pods.name)
+        is_old = info.old_runtime or policy.numProcPerNode is not None
+        if is_old or (sets_own and _names_master(main)):
             main.add_env(list(_master(info, main, port)))
     main.add_port(port)
-    info.decide("PET_MASTER_ADDR", pods.name, "its first pod is where all meet, on port %s", port)
 
 
 def _names_master(main: Container) -> bool:

@@ -56,14 +56,8 @@ class TorchTune(Plugin):
         settings = _settings(own, args, upstream=info.upstream)
         config = model_of(info.job.spec.runtimeRef.name) + suffix
         pods.main.put("command", [*command, recipe, "--config", config, *settings])
-        info.decide(
-            "recipe",
-            recipe,
-            "%s nodes, %s devices, %s",
-            pods.count,
-            devices,
-            adapter_of(args) or "no adapter",
-        )
+        adapter = adapter_of(args) or "none"
+        info.decide("recipe", recipe, "nodes: %s, devices: %s, adapter: %s", pods.count, devices, adapter)
 
 
 def processes_of(info: Info, pods: Pods) -> Processes:

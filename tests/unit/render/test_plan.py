@@ -36,7 +36,7 @@ def test_every_decision_has_a_reason_in_words(world):
     plan = world.plan_of(world.runtime_of(POLICY), world.train_job(trainer={"numNodes": 3}))
     told = {each.field: (each.value, each.reason) for each in plan.decisions}
     assert told["numNodes"] == ("3", "spec.trainer.numNodes of the job")
-    assert told["PET_MASTER_ADDR"] == ("node", "its first pod is where all meet, on port 29500")
+    assert told["PET_MASTER_ADDR"] == ("bert-node-0-0.bert", "all meet at the first pod of node")
     assert all(each.reason and "%" not in each.reason for each in plan.decisions)
 
 
