@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import Fatal, JobFailed, Retryable, SetupError, SpecError
 from ..local.causes import deaths
-from ..local.fitting import fit
 from ..local.folder import JobFolder, Json, all_folders
 from ..local.gpus import machine_gpus
 from ..local.process.failures import folder_failure
@@ -20,7 +20,6 @@ from ..local.reading import Tails, first_place
 from ..local.record import make_job, read_record
 from ..local.running import start_runner, wake_runner
 from ..local.status import FAILED, find, holds, is_finished
-from ..local.submission import Submission
 from .description import Description
 from .digest import LAST_LINES, digest
 from .local_views import (
@@ -33,6 +32,9 @@ from .local_views import (
 )
 from .protocol import Document, Event, Job, Line, News, OnLine
 from .shipped import shipped_runtimes
+
+if TYPE_CHECKING:
+    from ..local.submission import Submission
 
 _PAUSE = 0.1
 _SOON = 2.0
@@ -196,6 +198,8 @@ class LocalJobs:
         return folder.name
 
     def _submit(self, documents: Document | Sequence[Document], *, allow_fewer: bool = False) -> Submission:
+        from ..local.fitting import fit  # brings the whole API; who only looks at jobs does not wait for it
+
         given = [documents] if isinstance(documents, Mapping) else list(documents)
         placed = [_in_namespace(each, self._namespace) for each in given]
         return fit(placed, shipped=shipped_runtimes(), gpus=len(machine_gpus()), allow_fewer=allow_fewer)

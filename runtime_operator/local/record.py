@@ -12,14 +12,17 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .folder import JobFolder, all_folders, locked
+from .folder import JobFolder, Json, all_folders, locked
 from .names import addresses, all_names
 from .ports import any_free_port, choose_ports, named_ports
 from .semantics import create, to_json
 from .status import is_finished, rfc3339
-from .submission import Json, Submission, pod_templates
+from .templates import pod_templates
+
+if TYPE_CHECKING:
+    from .submission import Submission
 
 
 @dataclass(frozen=True, slots=True)

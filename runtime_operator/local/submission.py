@@ -19,6 +19,7 @@ from .keys import DrawnKeys
 from .process.references import Reference, references
 from .process.unsupported import refuse_unsupported
 from .semantics import admit
+from .templates import pod_templates
 
 Json = dict[str, Any]
 Document = Mapping[str, Any]
@@ -102,15 +103,6 @@ def _left_out(plan: Plan) -> Iterator[str]:
     for each in plan.objects:
         if why := NOT_NEEDED.get(each["kind"]):
             yield f"{each['kind']}/{each['metadata']['name']}: left out here: {why}"
-
-
-def pod_templates(jobset: Document) -> Iterator[tuple[str, Json]]:
-    """The pod templates of a JobSet, each with its path."""
-    for index, replicated_job in enumerate(jobset["spec"].get("replicatedJobs") or ()):
-        yield (
-            f"spec.replicatedJobs[{index}].template.spec.template",
-            replicated_job["template"]["spec"]["template"],
-        )
 
 
 def _pods(jobset: Document) -> Iterator[FieldError]:

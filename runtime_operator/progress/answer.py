@@ -16,11 +16,10 @@ import re
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..api.names import API_VERSION
-from .payload import InvalidPayload, Json, read_payload
+Json = dict[str, Any]
 
 MOST_BYTES = 64 * 1024
-_PATH = re.compile(rf"/apis/{re.escape(API_VERSION)}/namespaces/([^/]+)/trainjobs/([^/]+)/status")
+_PATH = re.compile(r"/apis/trainer\.kubeflow\.org/v1alpha1/namespaces/([^/]+)/trainjobs/([^/]+)/status")
 _REASONS = {403: "Forbidden", 404: "NotFound", 413: "RequestEntityTooLarge", 422: "Invalid"}
 
 
@@ -64,9 +63,11 @@ async def answer(method: str, path: str, *, authorization: str, body: bytes, kee
         return refusal(403, "Forbidden")
     if len(body) > MOST_BYTES:
         return refusal(413, "Payload too large")
+    from . import payload  # the schema takes a good part of a second to load, and not every job posts
+
     try:
-        progress = read_payload(body, name=name)
-    except InvalidPayload as error:
+        progress = payload.read_payload(body, name=name)
+    except payload.InvalidPayload as error:
         return refusal(422, str(error))
     if progress is None:
         return Answer(200, {})
