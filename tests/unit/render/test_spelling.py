@@ -34,6 +34,7 @@ MEANT = {
     ),
     "near nothing": ("TrainJob", "spec.banana", UNKNOWN),
     "below what is unknown": ("TrainJob", "spec.banana.split", UNKNOWN),
+    "far below what is unknown": ("TrainJob", "spec.banana.split.ice", UNKNOWN),
     "what many objects have": ("TrainJob", "spec.runtimeRef.annotations", UNKNOWN),
     "a name that is empty": ("TrainJob", "spec.", UNKNOWN),
     "nothing at all": ("TrainJob", "", UNKNOWN),
