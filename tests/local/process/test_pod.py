@@ -36,7 +36,7 @@ async def test_a_command_in_a_container(bed, pod_of):
         *SH, "echo up; sleep 60", spec={"volumes": [{"name": "d", "emptyDir": {}}]}, volumeMounts=mounts
     )
     living = bed.start(pod)
-    await bed.seen("up")
+    await bed.kind("started")
     assert await living.execute(
         "main", ["sh", "-c", "echo $HOSTNAME > /deep/d/x; cat /deep/d/x; exit 3"]
     ) == (
@@ -111,6 +111,7 @@ async def test_a_network_of_its_own(bed, pod_of):
             pod_of(*SH, f"cat /proc/net/dev; echo up; {WAIT}"), network=f"/proc/{holder.pid}/ns/net"
         )
         await bed.seen("up")
+        await bed.kind("started")
         code, inside = await living.execute("main", ["cat", "/proc/net/dev"])
         (bed.folder / "work/go").touch()
         assert await bed.end(living) == "Succeeded"
