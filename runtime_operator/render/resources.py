@@ -63,17 +63,42 @@ def _follow_limits(result: dict[str, Any], limits: Object, requests: Object) -> 
 
 def targets(info: Info) -> Sequence[Pods]:
     """The pods whose main container gets the resources of one node."""
+    if not info.upstream_pods:
+        return _that_train(info)
+    counted = _upstreams(info)
+    if info.kueue and not info.upstream:
+        _tell_what_kueue_counts(info, counted)
+    return counted
+
+
+def _that_train(info: Info) -> Sequence[Pods]:
     policy = info.runtime.spec.mlPolicy
     mpi = policy.mpi if policy is not None else None
-    as_node = mpi is not None and mpi.runLauncherAsNode
-    if info.upstream_pods:
-        if policy is None:
-            return []
-        return [each for each in info.pods if each.labelled or (as_node and each.name == NODE)]
     if mpi is None:
         return info.trainers
     nodes = [each for each in info.pods if each.name == NODE]
-    return [*nodes, *(each for each in info.trainers if each.name != NODE and (as_node or not nodes))]
+    if nodes and not mpi.runLauncherAsNode:
+        return nodes
+    return [*nodes, *(each for each in info.trainers if each.name != NODE)]
+
+
+def _upstreams(info: Info) -> Sequence[Pods]:
+    policy = info.runtime.spec.mlPolicy
+    if policy is None:
+        return []
+    as_node = policy.mpi is not None and policy.mpi.runLauncherAsNode
+    return [each for each in info.pods if each.labelled or (as_node and each.name == NODE)]
+
+
+def _tell_what_kueue_counts(info: Info, counted: Sequence[Pods]) -> None:
+    """Say so where the pods that Kueue counts are not those that train."""
+    wanted = [each.name for each in _that_train(info)]
+    got = [each.name for each in counted]
+    if sorted(wanted) != sorted(got):
+        info.warn(
+            f"spec.trainer.resourcesPerNode: applied to {', '.join(got) or 'no job'} and not to "
+            f"{', '.join(wanted)}, because Kueue counts as Trainer 2.3 does: set resources in the runtime"
+        )
 
 
 def merged(base: Object, wanted: Object, *, claims: bool) -> dict[str, Any]:

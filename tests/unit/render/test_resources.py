@@ -115,3 +115,29 @@ def test_a_job_without_a_main_container_gets_none(world):
         world.runtime_of(TORCH, fetch), world.train_job(trainer={"resourcesPerNode": ONE, "numNodes": 2})
     )
     assert world.pod_of(plan, "x") == {"containers": []}
+
+
+KUEUE = {
+    # policy, jobs: the warning
+    "the pods that train": ({"torch": {}}, [("node", "trainer")], None),
+    "no mlPolicy": (None, [("node", "trainer")], "applied to no job and not to node, because Kueue"),
+    "a launcher apart": (
+        {"mpi": {}},
+        [("node", ""), ("launcher", "trainer")],
+        "applied to launcher and not to node, because Kueue",
+    ),
+    "a launcher that is a node": (
+        {"mpi": {"runLauncherAsNode": True}},
+        [("node", ""), ("launcher", "trainer")],
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", KUEUE)
+def test_kueue_is_told_of(sentence, world):
+    policy, jobs, want = KUEUE[sentence]
+    runtime = world.runtime_of(policy, *(world.replicated_job(name, step=step) for name, step in jobs))
+    job = world.train_job(trainer={"resourcesPerNode": ONE}, labels={"kueue.x-k8s.io/queue-name": "q"})
+    warnings = world.plan_of(runtime, job).warnings
+    assert [each.partition(": ")[2][: len(want or "")] for each in warnings] == ([want] if want else [])
