@@ -43,7 +43,11 @@ def answer(case: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_detailed(case: Mapping[str, Any]) -> bool:
     """Whether the record of such a case shows names, labels and variables of the pods."""
-    return case.get("topic") in DETAILED_TOPICS or case.get("sentence") in _detailed_sentences()
+    if case.get("topic") in DETAILED_TOPICS or case.get("sentence") in _detailed_sentences():
+        return True
+    jobs = case["input"]["spec"].get("replicatedJobs") or []
+    pods = [job["template"]["spec"]["template"]["spec"] for job in jobs]
+    return any("initContainers" in pod or any("env" in each for each in pod["containers"]) for pod in pods)
 
 
 @cache

@@ -71,8 +71,17 @@ def happen(cluster: Cluster, dice: random.Random) -> None:
     if pod.terminating:
         cluster.stopped(name)
     else:
-        choices = [lambda: cluster.end(name, 0), lambda: cluster.end(name, 1), lambda: cluster.evict(name)]
-        dice.choice([*choices, lambda: cluster.become_ready(name), lambda: cluster.delete_pod(name)])()
+        match dice.choice(["success", "failure", "eviction", "readiness", "deletion"]):
+            case "success":
+                cluster.end(name, 0)
+            case "failure":
+                cluster.end(name, 1)
+            case "eviction":
+                cluster.evict(name)
+            case "readiness":
+                cluster.become_ready(name)
+            case _:
+                cluster.delete_pod(name)
 
 
 def anything_else(cluster: Cluster, dice: random.Random) -> None:
