@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..api.names import ANCESTOR_LABEL, TRAINER_STEP
+from ..api.names import ANCESTOR_LABEL, DATASET_STEP, MODEL_STEP, TRAINER_STEP
 from ..errors import FieldError, SpecError
 
 if TYPE_CHECKING:
@@ -51,12 +51,9 @@ def check_images(info: Info) -> None:
 
 def _without_image(pod_sets: Sequence[Pods]) -> Iterator[FieldError]:
     for pods in pod_sets:
+        trains = pods.step not in (DATASET_STEP, MODEL_STEP)
         for each in (*pods.containers, *pods.init_containers):
             if not each.get("image"):
-                where = (
-                    "spec.trainer.image"
-                    if each is pods.main and pods.step == TRAINER_STEP
-                    else "spec.runtimeRef"
-                )
+                where = "spec.trainer.image" if each is pods.main and trains else "spec.runtimeRef"
                 detail = f"container {each.name!r} of job {pods.name!r} has no image: name one"
                 yield FieldError(where, detail)

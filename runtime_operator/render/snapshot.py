@@ -29,7 +29,14 @@ SUFFIX = "-runtime-snapshot"
 KEY = "runtime"
 _INVALID = "invalid runtime snapshot: "
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_FAST_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_FAST_DUMPER):  # type: ignore[misc]
+    """Writes every value out, even one that stands twice: people read snapshots."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
 
 
 def runtime_of(
@@ -54,7 +61,7 @@ def dump(runtime: Runtime, *, upstream: bool) -> str:
     """The runtime as the text of a snapshot; upstream's has what its types keep."""
     raw = typed(runtime.raw) if upstream else runtime.raw
     metadata = {key: value for key, value in raw["metadata"].items() if key != "managedFields"}
-    return str(yaml.dump({**raw, "metadata": metadata}, Dumper=_DUMPER, allow_unicode=True))
+    return str(yaml.dump({**raw, "metadata": metadata}, Dumper=_Dumper, allow_unicode=True))
 
 
 def _text_of(held: Object, job: TrainJob) -> str:

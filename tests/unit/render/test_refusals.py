@@ -32,6 +32,17 @@ def no_image_of_a_sidecar(world):
     return world.runtime_of(TORCH, world.replicated_job(sidecars=[{"name": "s"}])), {}
 
 
+def no_image_of_mpi(world):
+    bare = {"image": ""}
+    node = world.replicated_job("node", step="", container=bare)
+    return world.runtime_of({"mpi": {}}, node, world.replicated_job("launcher", container=bare)), {}
+
+
+def no_image_of_an_initializer(world):
+    fetch = world.replicated_job("d", step="dataset-initializer", container={"image": None})
+    return world.runtime_of(TORCH, fetch, world.replicated_job()), {}
+
+
 REFUSED = {
     "two trainers": (
         two_trainers,
@@ -43,6 +54,15 @@ REFUSED = {
     ),
     "no jobs": (no_template, "spec.runtimeRef: ClusterTrainingRuntime 'rt' has no jobs"),
     "no image": (no_image, "spec.trainer.image: container 'node' of job 'node' has no image: name one"),
+    "MPI without an image": (
+        no_image_of_mpi,
+        "spec.trainer.image: container 'node' of job 'node' has no image: name one\n"
+        "spec.trainer.image: container 'node' of job 'launcher' has no image: name one",
+    ),
+    "an initializer without an image": (
+        no_image_of_an_initializer,
+        "spec.runtimeRef: container 'dataset-initializer' of job 'd' has no image",
+    ),
     "a sidecar without an image": (
         no_image_of_a_sidecar,
         "spec.runtimeRef: container 's' of job 'node' has no image",

@@ -31,6 +31,15 @@ def test_the_first_plan_writes_the_whole_runtime_down(world):
     assert yaml.safe_load(snapshot["data"]["runtime"]) == runtime
 
 
+def test_what_stands_twice_is_written_twice(world):
+    mounts = [{"name": "v", "mountPath": "/v"}]
+    jobs = [world.replicated_job(container={"volumeMounts": mounts})]
+    jobs.append(world.replicated_job("side", step="", container={"volumeMounts": mounts}))
+    text = world.plan_of(world.runtime_of(POLICY, *jobs), world.train_job()).objects[0]["data"]["runtime"]
+    assert "&" not in text
+    assert text.count("mountPath: /v") == 2
+
+
 def test_upstreams_snapshot_forgets_zeros(world):
     runtime = world.runtime_of(POLICY, spec={"failurePolicy": {"maxRestarts": 0}})
     for compat, want in ((None, {"maxRestarts": 0}), ("upstream", {})):
