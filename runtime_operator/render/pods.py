@@ -71,7 +71,7 @@ def draft(job: Object, *, step: str, size: int, wave: int, labelled: bool, main:
         name=job["name"],
         step=step,
         size=size,
-        replicas=job.get("replicas", 1),
+        replicas=1 if step in STEPS else job.get("replicas", 1),
         wave=wave,
         labelled=labelled,
         doubtful=is_doubtful(pod),

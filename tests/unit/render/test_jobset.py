@@ -31,8 +31,10 @@ def test_counts_of_a_job_on_the_side(sentence, world):
 
 def test_known_steps_have_one_replica_of_all_their_pods(world):
     node = world.replicated_job(replicas=7, job={"parallelism": 9, "completions": 9, "backoffLimit": 3})
-    made = world.job_of(world.plan_of(world.runtime_of(TORCH, node), world.train_job()))
+    plan = world.plan_of(world.runtime_of(TORCH, node), world.train_job())
+    made = world.job_of(plan)
     assert made["replicas"] == 1
+    assert [each.count for each in plan.pod_sets] == [2]
     spec = made["template"]["spec"]
     assert (spec["parallelism"], spec["completions"], spec["backoffLimit"]) == (2, 2, 3)
 

@@ -28,7 +28,7 @@ def test_containers_by_name():
     assert made.container("side") is made.containers[1], "a regular container goes before an init container"
     assert made.container("warm") is made.init_containers[1]
     assert made.container("x") is None
-    assert made.replicas == 3
+    assert (made.replicas, pods(step="", replicas=3).replicas) == (1, 3)
 
 
 CHANGES = {
