@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from types import FrameType
-from typing import NoReturn
 
 from . import kernel
 from .remains import end_children
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # at run time typing would take as long as Python itself
+    from collections.abc import Mapping, Sequence
+    from types import FrameType
+    from typing import NoReturn
 
 
 def run_first(

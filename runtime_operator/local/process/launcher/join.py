@@ -11,12 +11,15 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from types import FrameType
-from typing import Any, NoReturn
 
 from . import kernel
 from .first import start_command
 from .remains import end_children
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # at run time typing would take as long as Python itself
+    from types import FrameType
+    from typing import Any, NoReturn
 
 NOT_STARTED = 126
 

@@ -12,10 +12,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from types import FrameType
-from typing import Any
 
 from . import kernel
 from .first import run_first
@@ -23,6 +20,12 @@ from .record import Record, identity, memory_kills
 from .remains import end_children
 from .root import View
 from .scribe import Log, Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # at run time typing would take as long as Python itself
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any
 
 LOCK, READY = 3, 4
 
