@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ...api.names import COMPLETE, FAILED
 from ..cautions import warn_of_host_paths
 from ..framework import Plugin, Terminal, Watch
 from ..info import Info
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ...api.trainjob import TrainJob
 
 VERSION = "jobset.x-k8s.io/v1alpha2"
-_ENDS = {"Completed": "Complete", "Failed": "Failed"}
+_ENDS = {"Failed": FAILED, "Completed": COMPLETE}
 
 
 class JobSet(Plugin):
@@ -49,17 +50,16 @@ class JobSet(Plugin):
         return ({"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": spec},)
 
     def terminal_condition(self, job: TrainJob, child: Object) -> Terminal | None:
-        """The job ends as its JobSet ends."""
-        if child.get("kind") != "JobSet":
-            return None
-        for condition in (child.get("status") or {}).get("conditions") or ():
-            if condition.get("type") in _ENDS and condition.get("status") == "True":
-                return Terminal(
-                    _ENDS[condition["type"]],
-                    condition.get("reason", ""),
-                    condition.get("message", ""),
-                    condition.get("lastTransitionTime"),
-                )
+        """The job ends as its JobSet ends; a failure counts more when both are there."""
+        conditions = (
+            (child.get("status") or {}).get("conditions") or () if child.get("kind") == "JobSet" else ()
+        )
+        ended = {each["type"]: each for each in conditions if each.get("status") == "True"}
+        for theirs, ours in _ENDS.items():
+            if theirs in ended:
+                told = ended[theirs]
+                since = told.get("lastTransitionTime")
+                return Terminal(ours, told.get("reason", ""), told.get("message", ""), since)
         return None
 
 

@@ -79,6 +79,10 @@ ENDS = {
         Terminal("Complete", "AllJobsCompleted", "m", "t"),
     ),
     "failed": ([{"type": "Failed", "status": "True"}], Terminal("Failed", "", "", None)),
+    "failed after it was complete": (
+        [{"type": "Completed", "status": "True"}, {"type": "Failed", "status": "True", "reason": "r"}],
+        Terminal("Failed", "r", "", None),
+    ),
     "suspended": ([{"type": "Suspended", "status": "True"}, {"type": "Failed", "status": "False"}], None),
 }
 
