@@ -1,8 +1,9 @@
-"""Real programs of the frameworks, across the processes of one machine, as they run across the pods of a cluster."""
+"""Real programs of the frameworks across processes of one machine, as they run across pods of a cluster."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -46,9 +47,11 @@ dist.destroy_process_group()
 CALLBACK = """
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
-config = GPT2Config(n_layer=1, n_head=1, n_embd=8, vocab_size=16, n_positions=8, bos_token_id=0, eos_token_id=0)
+size = dict(n_layer=1, n_head=1, n_embd=8, vocab_size=16, n_positions=8)
+config = GPT2Config(**size, bos_token_id=0, eos_token_id=0)
 rows = [{"input_ids": torch.arange(8), "labels": torch.arange(8)} for _ in range(8)]
-arguments = TrainingArguments("OUT", max_steps=4, report_to="none", use_cpu=True, save_strategy="no", logging_steps=1)
+options = dict(max_steps=4, report_to="none", use_cpu=True, save_strategy="no", logging_steps=1)
+arguments = TrainingArguments("OUT", **options)
 Trainer(GPT2LMHeadModel(config), arguments, train_dataset=rows).train()
 """
 
@@ -94,3 +97,34 @@ def test_transformers_reports_its_progress_unchanged(workshop, script) -> None:
     reported = workshop.jobs.get("callback").train_job["status"]["trainerStatus"]
     assert reported["progressPercentage"] == 100
     assert float({each["name"]: each["value"] for each in reported["metrics"]}["loss"]) > 0
+
+
+# The sum over all ranks, through the library itself, since no binding of it is installed.
+MPI = """
+import ctypes, ctypes.util, socket, sys
+mpi = ctypes.CDLL(ctypes.util.find_library("mpi") or "libmpi.so.40", mode=ctypes.RTLD_GLOBAL)
+world, kind, plus = (ctypes.byref(ctypes.c_char.in_dll(mpi, name)) for name in
+                     ("ompi_mpi_comm_world", "ompi_mpi_int", "ompi_mpi_op_sum"))
+mpi.MPI_Init(None, None)
+rank, mine, total = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+mpi.MPI_Comm_rank(world, ctypes.byref(rank))
+mine.value = rank.value + 1
+mpi.MPI_Allreduce(ctypes.byref(mine), ctypes.byref(total), 1, kind, plus, world)
+sys.stdout.write(f"rank {rank.value} on {socket.gethostname()}: {total.value}\\n")
+mpi.MPI_Finalize()
+"""
+
+
+def test_open_mpi_over_two_hosts_of_two_slots(workshop, script) -> None:
+    lacking = [
+        program for program in ("mpirun", "/usr/sbin/sshd", "ssh-keygen") if shutil.which(program) is None
+    ]
+    if lacking:
+        pytest.skip(f"needs {', '.join(lacking)}: apt-get install openmpi-bin openssh-server")
+    job = workshop.train_job(
+        "mpi", f"mpirun -n 4 {sys.executable} {script(MPI)}", nodes=2, trainer={"numProcPerNode": 2}
+    )
+    job["spec"]["runtimeRef"]["name"] = "deepspeed-distributed"  # the shipped runtime, with sshd in its nodes
+    lines = workshop.run(job, timeout=120)
+    hosts = ["mpi-launcher-0-0", "mpi-launcher-0-0", "mpi-node-0-0", "mpi-node-0-0"]
+    assert sorted(lines) == [f"rank {rank} on {host}: 10" for rank, host in enumerate(hosts)]
