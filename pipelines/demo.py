@@ -23,7 +23,7 @@ TRAINING = {
     "learning_rate": 3e-3,
     "sequence_length": 128,
     "log_every": 20,
-    "threads": 1,  # a model this small gains nothing from a second, and suffers where other work shares the cores
+    "threads": 1,  # a model this small gains nothing from a second one
 }
 
 

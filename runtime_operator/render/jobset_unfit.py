@@ -20,9 +20,6 @@ EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 EXCLUSIVE_BY_SELECTOR = "alpha.jobset.sigs.k8s.io/node-selector"
 GANG_LABEL = "scheduling.x-k8s.io/pod-group"
 GANG_ANNOTATION = "scheduling.k8s.io/group-name"
-NEVER_ONLY = ("podFailurePolicy", "backoffLimitPerIndex")
-"""fields of a Job that Kubernetes takes only beside restartPolicy Never"""
-
 
 def check(jobset: Object) -> Rule:
     """Find what is admitted and then never runs well."""
@@ -52,10 +49,9 @@ def _job(job: Object, path: str) -> Rule:
     if restart == "Always":
         text = "must be OnFailure or Never, got Always: a Job ends with its pods"
         yield FieldError(f"{path}.template.spec.restartPolicy", text)
-    for field in NEVER_ONLY:
-        if spec.get(field) is not None and restart != "Never":
-            text = f"needs restartPolicy Never, got {restart}: set restartPolicy of the pod template"
-            yield FieldError(f"{path}.{field}", text)
+    if spec.get("podFailurePolicy") is not None and restart != "Never":
+        text = f"needs restartPolicy Never, got {restart}: set restartPolicy of the pod template"
+        yield FieldError(f"{path}.podFailurePolicy", text)
 
 
 def _topology(job: Object, of_the_jobset: Object, path: str) -> Rule:
