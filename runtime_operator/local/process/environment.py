@@ -1,8 +1,8 @@
-"""The environment of a container, as a kubelet makes it.
+"""The environment that a container states, as a kubelet makes it: envFrom, then env in its order.
 
-First what every process of this machine needs, then what the image and the node give, then envFrom, then env
-in its order: a value may refer to what stands before it. Nothing else of the caller's environment gets in, so
-that a job does not depend on the shell it was started from.
+A value may refer to what stands before it, and to nothing else. Of the caller's own environment a container
+gets what every process of this machine needs and no more, so that a job does not depend on the shell it was
+started from.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .expansion import expand
 from .failures import ConfigError
 from .fields import Machine, field_value, resource_value
 from .place import Place
-from .pod import Container, Object, hostname_of, namespace_of
+from .pod import Container, Object, namespace_of
 from .references import Found
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -36,17 +36,10 @@ def inherited(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in names if name in environ}
 
 
-def container_env(
-    container: Container,
-    pod: Object,
-    *,
-    base: Mapping[str, str],
-    place: Place,
-    found: Found,
-    machine: Machine,
+def stated_env(
+    container: Container, pod: Object, *, place: Place, found: Found, machine: Machine
 ) -> dict[str, str]:
     """Build the environment; ConfigError when it names what does not exist."""
-    env = {**base, "HOSTNAME": hostname_of(pod), **place.env}
     stated: dict[str, str] = {}
     for number, source in enumerate(container.spec.get("envFrom") or ()):
         stated |= _all_keys(source, found, where=f"{container.path}.envFrom[{number}]")
@@ -64,7 +57,7 @@ def container_env(
         )
         if value is not None:
             stated[variable["name"]] = value
-    return env | stated
+    return stated
 
 
 def _value_from(

@@ -6,6 +6,7 @@ paths, names and ports are rewritten here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,12 @@ from typing import Any
 
 from .attempt import Attempt
 from .bench import Bench
-from .environment import container_env
+from .environment import stated_env
 from .expansion import expand
 from .failures import StartError
 from .gpus import visible_devices
 from .hosts import hosts_text
-from .images import command_line, image_env
+from .images import Image, command_line, image_env
 from .isolation import launch_config
 from .mounts import Mount, container_mounts, make_sources
 from .pod import TERMINATION_LOG, Container, containers, hostname_of
@@ -42,26 +43,22 @@ async def prepare(container: Container, attempt: Attempt, bench: Bench) -> Prepa
     """Look everything up, make the volumes; ConfigError or StartError when the container cannot start."""
     found = await look_up(bench.pod, bench.resolver)
     image, _ = bench.settings.images.find(str(container.spec.get("image") or ""))
-    base = image_env(image, bench.settings.environ)
-    base |= visible_devices(container, bench.pod, bench.place.gpus)
-    env = container_env(
-        container, bench.pod, base=base, place=bench.place, found=found, machine=bench.settings.machine
-    )
+    env = stated_env(container, bench.pod, place=bench.place, found=found, machine=bench.settings.machine)
     argv = command_line(image, container.spec)
     if not argv:
         name = container.spec.get("image")
         raise StartError(f'{container.path}: no command, and image "{name}" has none here; give a command')
     mounts, rules = _mounts(container, attempt, bench, found=found, env=env)
-    argv = rules.words([expand(word, env) for word in argv])
+    if bench.settings.isolation.own_view:
+        mounts = [
+            *mounts,
+            *_kept_in_view(mounts, bench.place.folder, image.environment, Path(sys.base_prefix)),
+        ]
     config = launch_config(
         attempt,
-        argv=argv,
-        env={
-            **rules.env(env),
-            "HOSTNAME": env["HOSTNAME"],
-            MARK: bench.container_id(container.name, attempt.number),
-        },
-        cwd=rules.text(str(container.spec.get("workingDir") or "")) or _home(bench, mounts),
+        argv=rules.words([expand(word, env) for word in argv]),
+        env=_machine_env(container, attempt, bench, image) | rules.env(env),
+        cwd=rules.text(str(container.spec.get("workingDir") or "")) or _home(bench),
         way=bench.settings.isolation,
         mounts=[(str(mount.source), mount.target, mount.read_only) for mount in mounts],
         hostname=hostname_of(bench.pod),
@@ -70,11 +67,25 @@ async def prepare(container: Container, attempt: Attempt, bench: Bench) -> Prepa
     return Prepared(config, rules)
 
 
-def _home(bench: Bench, mounts: Sequence[Mount]) -> str:
-    """Return where a container works that does not say: in the pod's folder, or / where a mount hides it."""
+def _machine_env(container: Container, attempt: Attempt, bench: Bench, image: Image) -> dict[str, str]:
+    """Return what the machine, the image and the node give a container; none of it is rewritten."""
+    env = image_env(image, bench.settings.environ)
+    env |= visible_devices(container, bench.pod, bench.place.gpus)
+    env |= {"HOSTNAME": hostname_of(bench.pod), **bench.place.env}
+    return env | {MARK: bench.container_id(container.name, attempt.number)}
+
+
+def _home(bench: Bench) -> str:
+    """Return where a container works that does not say: a folder of the pod's own."""
     folder = bench.place.folder / "work"
     folder.mkdir(exist_ok=True)
-    return "/" if any(folder.is_relative_to(mount.target) for mount in mounts) else str(folder)
+    return str(folder)
+
+
+def _kept_in_view(mounts: Sequence[Mount], *folders: Path) -> list[Mount]:
+    """Mount what a container cannot do without, where one of its own mounts would hide it."""
+    hidden = [folder for folder in folders if any(folder.is_relative_to(mount.target) for mount in mounts)]
+    return [Mount(folder, str(folder), False) for folder in hidden]
 
 
 def _mounts(

@@ -54,8 +54,7 @@ async def test_a_mount_may_hide_the_pods_own_folder(bed, pod_of):
         volumeMounts=[{"name": "d", "mountPath": top}],
     )
     assert await bed.end(bed.start(pod)) == "Succeeded"
-    where = "/" if bed.way.own_view else f"{bed.folder}/work"
-    assert bed.log() == f"{where}\nhi\n"
+    assert bed.log() == f"{bed.folder}/work\nhi\n"
     assert not Path(top, "x").exists()
 
 
@@ -66,3 +65,34 @@ async def test_a_machine_without_process_descriptors(bed, pod_of, monkeypatch):
     await bed.seen("up")
     assert await living.stop(5) == "Failed"
     assert living.status()["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 4
+
+
+async def test_a_mount_may_hide_the_interpreter(bed, pod_of):
+    """The machine's own variables are not rewritten, and what runs the container stays in its view."""
+    home = Path(sys.prefix).parent
+    pod = pod_of(
+        "python",
+        "-c",
+        "import json; open('$(OUT)/x', 'w').write('hi'); print(open('$(OUT)/x').read())",
+        spec={"volumes": [{"name": "d", "emptyDir": {}}]},
+        env=[{"name": "OUT", "value": str(home)}],
+        volumeMounts=[{"name": "d", "mountPath": str(home)}],
+    )
+    assert await bed.end(bed.start(pod)) == "Succeeded", bed.log()
+    assert bed.log() == "hi\n"
+    assert not (home / "x").exists()
+
+
+async def test_what_the_node_gives_is_not_rewritten(bed, pod_of):
+    top = "/" + bed.folder.parts[1]
+    token = bed.folder.parent / "pod" / "token"
+    bed.folder.mkdir()
+    token.write_text("secret\n")
+    pod = pod_of(
+        *SH,
+        "cat $TOKEN_FILE",
+        spec={"volumes": [{"name": "d", "emptyDir": {}}]},
+        volumeMounts=[{"name": "d", "mountPath": top}],
+    )
+    assert await bed.end(bed.start(pod, env={"TOKEN_FILE": str(token)})) == "Succeeded"
+    assert bed.log() == "secret\n"

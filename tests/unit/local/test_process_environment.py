@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kfp_trainer.runtime_operator.local.process.environment import container_env, contents, inherited
+from kfp_trainer.runtime_operator.local.process.environment import contents, inherited, stated_env
 from kfp_trainer.runtime_operator.local.process.failures import ConfigError
 from kfp_trainer.runtime_operator.local.process.fields import (
     Machine,
@@ -48,10 +48,7 @@ def pod_with(container, **metadata):
 
 def env_of(container, **metadata):
     pod = pod_with(container, **metadata)
-    made = container_env(
-        containers(pod)[0], pod, base={"PATH": "/bin"}, place=PLACE, found=FOUND, machine=MACHINE
-    )
-    return {name: value for name, value in made.items() if name not in ("PATH", "HOSTNAME", "FROM_NODE")}
+    return stated_env(containers(pod)[0], pod, place=PLACE, found=FOUND, machine=MACHINE)
 
 
 def ref(kind, name, key, **more):
@@ -114,12 +111,6 @@ CASES = {
 def test_env(sentence):
     container, env = CASES[sentence]
     assert env_of(container) == env
-
-
-def test_env_of_node_and_host():
-    pod = pod_with({})
-    made = container_env(containers(pod)[0], pod, base={}, place=PLACE, found=FOUND, machine=MACHINE)
-    assert made == {"HOSTNAME": "p", "FROM_NODE": "yes"}
 
 
 def test_the_completion_index():
