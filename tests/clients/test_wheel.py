@@ -51,11 +51,11 @@ def test_a_job_is_rendered_on_a_shipped_runtime(installed: Path, tmp_path: Path)
     assert "parallelism: 2" in text
 
 
-def test_only_our_package_lands_in_site_packages(installed: Path) -> None:
+def test_only_our_package_lands_in_site_packages(installed: Path, tmp_path: Path) -> None:
     code = (
         "from importlib.metadata import files; print(*{str(f).split('/')[0] for f in files('kfp-trainer')})"
     )
-    names = run(installed / "bin/python", "-c", code).split()
+    names = run(installed / "bin/python", "-c", code, cwd=tmp_path).split()
     assert [name for name in names if not name.endswith(".dist-info") and name != ".."] == ["kfp_trainer"]
 
 
