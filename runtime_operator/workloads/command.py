@@ -16,8 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import click
 
-from kfp_trainer.runtime_operator.errors import KfpTrainerError
-
+from ..errors import KfpTrainerError
 from .settings import SettingsType, parse_settings, read_document
 
 

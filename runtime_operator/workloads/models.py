@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kfp_trainer.runtime_operator.errors import SpecError
+from ..errors import SpecError
 
 
 def check_model(folder: Path, *, setting: str = "model") -> None:

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from kfp_trainer.runtime_operator.errors import SpecError
+from ..errors import SpecError
 
 
 @dataclass(frozen=True, slots=True)

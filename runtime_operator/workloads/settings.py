@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kfp_trainer.runtime_operator.errors import FieldError, SpecError
+from ..errors import FieldError, SpecError
 
 
 class Settings(BaseModel):

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from kfp_trainer.runtime_operator.errors import SpecError
-
+from ...errors import SpecError
 from ..files import digest, write_text
 from ..models import check_model, is_adapter, load_model, load_tokenizer
 from ..quiet import quiet_libraries

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kfp_trainer.runtime_operator.errors import SetupError, SpecError
+from ...errors import SetupError, SpecError
 
 WANTED = ("PET_NNODES", "PET_NPROC_PER_NODE")
 

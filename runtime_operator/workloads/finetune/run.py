@@ -17,8 +17,7 @@ from typing import Any
 
 import click
 
-from kfp_trainer.runtime_operator.errors import SpecError
-
+from ...errors import SpecError
 from ..files import digest, write_text
 from ..models import check_model
 from ..quiet import quiet_libraries

@@ -11,8 +11,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from kfp_trainer.runtime_operator.errors import SpecError
-
+from ...errors import SpecError
 from ..models import load_model, load_tokenizer
 from ..rows import Row
 from .callback import ProgressCallback
