@@ -93,6 +93,8 @@ class LocalJobs:
         job = self.get(name)
         if job.phase == "Failed":
             raise JobFailed(self.digest(name))
+        if not job.finished and job.phase != "Suspended":
+            raise Retryable(f"TrainJob {name}: has not ended within {timeout:.0f} s; it goes on", after=0)
         return job
 
     def follow(self, name: str, *, everybody: bool = False, until: float | None = None) -> Iterator[News]:

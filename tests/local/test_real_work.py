@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,51 @@ Trainer(GPT2LMHeadModel(config), arguments, train_dataset=rows).train()
 """
 
 
+# The sum over all ranks, through the library itself, since no binding of it is installed.
+MPI = """
+import ctypes, ctypes.util, socket, sys
+mpi = ctypes.CDLL(ctypes.util.find_library("mpi") or "libmpi.so.40", mode=ctypes.RTLD_GLOBAL)
+world, kind, plus = (ctypes.byref(ctypes.c_char.in_dll(mpi, name)) for name in
+                     ("ompi_mpi_comm_world", "ompi_mpi_int", "ompi_mpi_op_sum"))
+mpi.MPI_Init(None, None)
+rank, mine, total = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+mpi.MPI_Comm_rank(world, ctypes.byref(rank))
+mine.value = rank.value + 1
+mpi.MPI_Allreduce(ctypes.byref(mine), ctypes.byref(total), 1, kind, plus, world)
+sys.stdout.write(f"rank {rank.value} on {socket.gethostname()}: {total.value}\\n")
+mpi.MPI_Finalize()
+"""
+
+JAX = """
+import os, sys, jax
+from jax.experimental.multihost_utils import process_allgather
+jax.config.update("jax_cpu_collectives_implementation", "gloo")
+where, many, which = (os.environ[f"JAX_{name}"] for name in ("COORDINATOR_ADDRESS", "NUM_PROCESSES", "PROCESS_ID"))
+jax.distributed.initialize(where, int(many), int(which))
+total = process_allgather(jax.numpy.array([jax.process_index() + 1])).sum()
+sys.stdout.write(f"process {jax.process_index()} of {jax.process_count()}: {total}\\n")
+"""
+
+# The tracker runs beside the first worker, as the runtime's variables have it.
+XGBOOST = """
+import os, socket, sys, numpy, xgboost
+from xgboost import collective
+from xgboost.tracker import RabitTracker
+uri, port = os.environ["DMLC_TRACKER_URI"], int(os.environ["DMLC_TRACKER_PORT"])
+rank, workers = int(os.environ["DMLC_TASK_ID"]), int(os.environ["DMLC_NUM_WORKER"])
+if rank == 0:
+    tracker = RabitTracker(host_ip=socket.gethostbyname(uri), n_workers=workers, port=port, sortby="task")
+    tracker.start()
+where = dict(dmlc_tracker_uri=uri, dmlc_tracker_port=port, dmlc_task_id=str(rank), dmlc_retry=20)
+with collective.CommunicatorContext(**where):
+    total = collective.allreduce(numpy.array([rank + 1]), collective.Op.SUM)[0]
+    rows = xgboost.DMatrix(numpy.arange(20.0).reshape(10, 2) + rank, label=numpy.arange(10) % 2)
+    model = xgboost.train({"tree_method": "hist", "objective": "binary:logistic", "nthread": 1}, rows, 3)
+    who = f"process {collective.get_rank()} of {collective.get_world_size()}"
+    sys.stdout.write(f"{who}: {total}, {model.num_boosted_rounds()}\\n")
+"""
+
+
 @pytest.fixture
 def script(tmp_path: Path):
     """Writes a program to a file."""
@@ -99,22 +145,6 @@ def test_transformers_reports_its_progress_unchanged(workshop, script) -> None:
     assert float({each["name"]: each["value"] for each in reported["metrics"]}["loss"]) > 0
 
 
-# The sum over all ranks, through the library itself, since no binding of it is installed.
-MPI = """
-import ctypes, ctypes.util, socket, sys
-mpi = ctypes.CDLL(ctypes.util.find_library("mpi") or "libmpi.so.40", mode=ctypes.RTLD_GLOBAL)
-world, kind, plus = (ctypes.byref(ctypes.c_char.in_dll(mpi, name)) for name in
-                     ("ompi_mpi_comm_world", "ompi_mpi_int", "ompi_mpi_op_sum"))
-mpi.MPI_Init(None, None)
-rank, mine, total = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
-mpi.MPI_Comm_rank(world, ctypes.byref(rank))
-mine.value = rank.value + 1
-mpi.MPI_Allreduce(ctypes.byref(mine), ctypes.byref(total), 1, kind, plus, world)
-sys.stdout.write(f"rank {rank.value} on {socket.gethostname()}: {total.value}\\n")
-mpi.MPI_Finalize()
-"""
-
-
 def test_open_mpi_over_two_hosts_of_two_slots(workshop, script) -> None:
     lacking = [
         program for program in ("mpirun", "/usr/sbin/sshd", "ssh-keygen") if shutil.which(program) is None
@@ -128,3 +158,18 @@ def test_open_mpi_over_two_hosts_of_two_slots(workshop, script) -> None:
     lines = workshop.run(job, timeout=120)
     hosts = ["mpi-launcher-0-0", "mpi-launcher-0-0", "mpi-node-0-0", "mpi-node-0-0"]
     assert sorted(lines) == [f"rank {rank} on {host}: 10" for rank, host in enumerate(hosts)]
+
+
+@pytest.mark.parametrize(
+    "name, program, more", [("jax", JAX, ""), ("xgboost", XGBOOST, ", 3")], ids=["jax", "xgboost"]
+)
+def test_the_collectives_of(name: str, program: str, more: str, workshop, script) -> None:
+    if find_spec(name) is None:
+        pytest.skip(f"needs the wheel of {name}: pip install {name}")
+    job = workshop.train_job(name, f"{sys.executable} {script(program)}", nodes=2)
+    job["spec"]["runtimeRef"]["name"] = f"{name}-distributed"
+    workshop.run(job, timeout=120)
+    said = sorted(
+        line.text for line in workshop.jobs.logs(name, everybody=True) if line.text.startswith("process")
+    )
+    assert said == [f"process {rank} of 2: 3{more}" for rank in range(2)]
