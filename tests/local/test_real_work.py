@@ -76,7 +76,8 @@ JAX = """
 import os, sys, jax
 from jax.experimental.multihost_utils import process_allgather
 jax.config.update("jax_cpu_collectives_implementation", "gloo")
-where, many, which = (os.environ[f"JAX_{name}"] for name in ("COORDINATOR_ADDRESS", "NUM_PROCESSES", "PROCESS_ID"))
+names = "COORDINATOR_ADDRESS", "NUM_PROCESSES", "PROCESS_ID"
+where, many, which = (os.environ[f"JAX_{name}"] for name in names)
 jax.distributed.initialize(where, int(many), int(which))
 total = process_allgather(jax.numpy.array([jax.process_index() + 1])).sum()
 sys.stdout.write(f"process {jax.process_index()} of {jax.process_count()}: {total}\\n")
