@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from ..errors import Fatal, JobFailed, Retryable, SetupError, SpecError
 from ..local.causes import deaths
-from ..local.folder import JobFolder, Json, all_folders
+from ..local.folder import JobFolder, Json
 from ..local.gpus import machine_gpus
 from ..local.process.failures import folder_failure
 from ..local.reading import Tails, first_place
-from ..local.record import make_job, read_record
+from ..local.record import make_job, read_record, read_records
 from ..local.running import start_runner, wake_runner
-from ..local.status import FAILED, find, holds, is_finished
+from ..local.status import FAILED, expires, find, holds, is_finished
 from .description import Description
 from .digest import LAST_LINES, digest
 from .local_views import (
@@ -126,7 +126,9 @@ class LocalJobs:
 
     def list(self) -> Sequence[Job]:
         """All jobs of the namespace."""
-        return [job_view(each) for each in all_folders(self._jobs) if each.namespace == self._namespace]
+        self._clear()
+        found = read_records(self._jobs)
+        return [job_view(folder) for folder, _ in found if folder.namespace == self._namespace]
 
     def logs(
         self,
@@ -211,12 +213,20 @@ class LocalJobs:
         return JobFolder(self._jobs / metadata["namespace"] / metadata["name"])
 
     def _folder(self, name: str) -> JobFolder:
+        self._clear()
         folder = JobFolder(self._jobs / self._namespace / name)
         if not folder.exists:
             raise SpecError(
                 f"TrainJob {name}: not found in namespace {self._namespace}; `get` lists those there are"
             )
         return folder
+
+    def _clear(self) -> None:
+        """Remove the jobs whose time to live after their end is over."""
+        for folder, record in read_records(self._jobs):
+            due = expires(record.train_job, folder.read("status") or {})
+            if due is not None and due <= time.time() and folder.is_over():
+                folder.remove()
 
     def _ensure_runner(self, folder: JobFolder) -> None:
         """Start a runner for a job that has none and needs one."""

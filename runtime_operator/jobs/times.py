@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from typing import Any
+
+from ..local.status import read_time
 
 
 def times(
     created: float, status: Mapping[str, Any], pods: Iterable[Mapping[str, Any]], *, now: float
 ) -> tuple[tuple[str, float], ...]:
     """The parts of a job's time in seconds, from its creation to its end or to now."""
-    begun = min((moment(each["startTime"]) for each in pods if each.get("startTime")), default=None)
-    ran = moment(status["startTime"]) if "startTime" in status else None
-    end = moment(status["completionTime"]) if "completionTime" in status else now
+    begun = min((read_time(each["startTime"]) for each in pods if each.get("startTime")), default=None)
+    ran = read_time(status["startTime"]) if "startTime" in status else None
+    end = read_time(status["completionTime"]) if "completionTime" in status else now
     return tuple(_parts(created, begun, ran, end))
 
 
@@ -27,8 +28,3 @@ def _parts(created: float, begun: float | None, ran: float | None, end: float) -
         return
     yield "starting", max(ran - begun, 0.0)
     yield "running", max(end - ran, 0.0)
-
-
-def moment(text: str) -> float:
-    """A time as Kubernetes writes it, in seconds."""
-    return datetime.fromisoformat(text).timestamp()

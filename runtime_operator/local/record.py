@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import secrets
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import SetupError
 from .folder import JobFolder, Json, all_folders, locked
 from .names import addresses, all_names
 from .ports import any_free_port, choose_ports, named_ports
@@ -23,6 +24,9 @@ from .templates import pod_templates
 
 if TYPE_CHECKING:
     from .submission import Submission
+
+VERSION = 1
+"""of the contents of job.json; changed with them"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +58,14 @@ class JobRecord:
 
     def document(self) -> Json:
         """The form kept on disk."""
-        return asdict(self)
+        return {"version": VERSION, **asdict(self)}
 
     @staticmethod
     def of(document: Mapping[str, Any]) -> JobRecord:
         """Read the form kept on disk."""
         return JobRecord(
             **{
-                **document,
+                **{name: value for name, value in document.items() if name != "version"},
                 "ports": {int(port): mine for port, mine in document["ports"].items()},
                 "objects": tuple(document["objects"]),
                 "warnings": tuple(document["warnings"]),
@@ -72,9 +76,18 @@ class JobRecord:
 
 def read_record(folder: JobFolder) -> JobRecord:
     """Read what was written down of a job that exists."""
-    document = folder.read("job")
-    assert document is not None, f"{folder.path} holds no job"
+    document = folder.read("job") or {}
+    if document.get("version") != VERSION:
+        raise SetupError(f"{folder.path}: was not made by this version of kfp-trainer; remove the folder")
     return JobRecord.of(document)
+
+
+def read_records(jobs: Path) -> Iterator[tuple[JobFolder, JobRecord]]:
+    """All jobs that can be read, with what was written down of them; some may go meanwhile."""
+    for folder in all_folders(jobs):
+        document = folder.read("job") or {}
+        if document.get("version") == VERSION:
+            yield folder, JobRecord.of(document)
 
 
 def make_job(jobs: Path, submission: Submission, *, owner: str, attempt: int, now: float) -> JobFolder:
@@ -82,7 +95,7 @@ def make_job(jobs: Path, submission: Submission, *, owner: str, attempt: int, no
     metadata = submission.train_job["metadata"]
     folder = JobFolder(jobs / metadata["namespace"] / metadata["name"])
     with locked(jobs / ".lock"):
-        record = _record(submission, _taken_ports(all_folders(jobs)), owner=owner, attempt=attempt, now=now)
+        record = _record(submission, _taken_ports(jobs), owner=owner, attempt=attempt, now=now)
         folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.make_reserve()
         folder.write("state", to_json(create(record.jobset)))
@@ -120,11 +133,10 @@ def _record(submission: Submission, taken: set[int], *, owner: str, attempt: int
     )
 
 
-def _taken_ports(folders: Iterable[JobFolder]) -> set[int]:
+def _taken_ports(jobs: Path) -> set[int]:
     """The ports that jobs which have not ended have."""
     taken: set[int] = set()
-    for folder in folders:
+    for folder, record in read_records(jobs):
         if not is_finished(folder.read("status") or {}):
-            record = read_record(folder)
             taken |= {*record.ports.values(), record.progress_port}
     return taken

@@ -37,7 +37,7 @@ from .semantics import (
     settle,
     to_json,
 )
-from .status import CANCELLED, DEADLINE, FAILED, deadline, finish, is_finished, observe
+from .status import CANCELLED, FAILED, deadline, finish, is_finished, observe
 
 CANNOT_START = "CannotStart"
 CANNOT_KEEP = "CannotKeep"
@@ -110,15 +110,15 @@ class Runner:
         before = self._state
         state = self._with_reports(before, now)
         due = deadline(self._record.train_job, self._status, self._record.created)
-        if due is not None and due <= now and not state.status.ended:
-            state = self._give_up(state, DEADLINE, "TrainJob exceeded its active deadline", now)
+        if due is not None and due.at <= now and not state.status.ended:
+            state = self._give_up(state, due.reason, due.message, now)
         if (why := self._pods.hopeless()) and not state.status.ended and not state.gone:
             state = self._give_up(state, CANNOT_START, why, now)
         settled = self._settle(state, now)
         for command in commands_between(before, settled.state):
             self._do(command)
         again = now + _PATIENCE if self._unkept else None
-        times = [each for each in (settled.look_again, due, again) if each is not None]
+        times = [each for each in (settled.look_again, due.at if due else None, again) if each is not None]
         return max(min(times) - now, 0.0) if times else None
 
     def _settle(self, state: State, now: float) -> Settled:

@@ -7,6 +7,7 @@ its message who died of what, since that is what a person asks first.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +17,7 @@ Json = dict[str, Any]
 
 COMPLETE, FAILED, SUSPENDED = "Complete", "Failed", "Suspended"
 CANCELLED = "Cancelled"
-DEADLINE = "DeadlineExceeded"
+DEADLINE, START_DEADLINE = "DeadlineExceeded", "StartDeadlineExceeded"
 _COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 
 
@@ -78,14 +79,41 @@ def rfc3339(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def deadline(train_job: Mapping[str, Any], status: Mapping[str, Any], created: float) -> float | None:
-    """When the job's time is over; counted from its creation, or from the last time it was resumed."""
-    seconds = train_job["spec"].get("activeDeadlineSeconds")
-    if seconds is None or is_finished(status) or holds(status, SUSPENDED):
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A time, and with which words a job fails that has not come so far by then."""
+
+    at: float
+    reason: str
+    message: str
+
+
+def deadline(train_job: Mapping[str, Any], status: Mapping[str, Any], created: float) -> Deadline | None:
+    """The next deadline of a job; it counts from its creation, or from the last time it was resumed."""
+    if is_finished(status) or holds(status, SUSPENDED):
         return None
     resumed = find(status, SUSPENDED)
-    since = created if resumed is None else datetime.fromisoformat(resumed["lastTransitionTime"]).timestamp()
-    return since + float(seconds)
+    since = created if resumed is None else read_time(resumed["lastTransitionTime"])
+    spec, found = train_job["spec"], []
+    if seconds := spec.get("activeDeadlineSeconds"):
+        found.append(Deadline(since + seconds, DEADLINE, "TrainJob exceeded its active deadline"))
+    if (seconds := spec.get("startDeadlineSeconds")) and "startTime" not in status:
+        message = f"TrainJob did not get all its pods running within {seconds} s"
+        found.append(Deadline(since + seconds, START_DEADLINE, message))
+    return min(found, key=lambda each: each.at, default=None)
+
+
+def expires(train_job: Mapping[str, Any], status: Mapping[str, Any]) -> float | None:
+    """When a job that has ended is to be deleted; None if it stays until a person deletes it."""
+    seconds = train_job["spec"].get("ttlSecondsAfterFinished")
+    if seconds is None or "completionTime" not in status:
+        return None
+    return read_time(status["completionTime"]) + float(seconds)
+
+
+def read_time(text: str) -> float:
+    """A moment as the API writes it, in seconds."""
+    return datetime.fromisoformat(text).timestamp()
 
 
 def _with_suspended(status: Json, state: State, now: float) -> Json:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from ..api.names import OUR_CONTROLLER
 from ..errors import FieldError, SpecError
 from ..render.dry_run import Outcome, dry_run
 from ..render.facts import Facts
@@ -57,7 +58,13 @@ def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Sub
     train_job = _plain(outcome.review.stored)
     admitted = admit(_plain(plan.find("JobSet") or {}))
     objects = tuple(_plain(each) for each in (*plan.objects, *documents) if each["kind"] in CARRIED)
-    errors = [*admitted.errors, *_foreign(plan), *_pods(admitted.jobset), *_missing(admitted.jobset, objects)]
+    errors = [
+        *_managed_elsewhere(train_job),
+        *admitted.errors,
+        *_foreign(plan),
+        *_pods(admitted.jobset),
+        *_missing(admitted.jobset, objects),
+    ]
     if errors:
         raise SpecError([_of(f"TrainJob/{train_job['metadata']['name']}", each) for each in errors])
     return Submission(
@@ -90,6 +97,12 @@ def _plain(document: Document) -> Json:
     """The document as JSON has it, shared with nobody."""
     plain: Json = json.loads(json.dumps(document))
     return plain
+
+
+def _managed_elsewhere(train_job: Document) -> Iterator[FieldError]:
+    manager = train_job["spec"].get("managedBy", OUR_CONTROLLER)
+    if manager != OUR_CONTROLLER:
+        yield FieldError("spec.managedBy", f"{manager} is not on this machine; remove it", UNSUPPORTED)
 
 
 def _foreign(plan: Plan) -> Iterator[FieldError]:

@@ -80,11 +80,24 @@ def test_suspended_and_resumed():
     assert rules.find(again, "Suspended")["reason"] == "Resumed"
     job = {"spec": {"activeDeadlineSeconds": 7}}
     assert rules.deadline(job, rests, 0.0) is None
-    assert rules.deadline(job, again, 0.0) == 207.0
+    assert rules.deadline(job, again, 0.0).at == 207.0
 
 
 def test_a_deadline_counts_from_the_creation_and_ends_with_the_job():
     job = {"spec": {"activeDeadlineSeconds": 7}}
-    assert rules.deadline(job, {}, 100.0) == 107.0
+    assert rules.deadline(job, {}, 100.0).at == 107.0
     assert rules.deadline({"spec": {}}, {}, 100.0) is None
     assert rules.deadline(job, observe({}, ended("Completed")), 100.0) is None
+
+
+def test_a_job_whose_pods_never_all_run_has_a_deadline_too():
+    job = {"spec": {"activeDeadlineSeconds": 7, "startDeadlineSeconds": 3}}
+    assert rules.deadline(job, {}, 100.0).reason == "StartDeadlineExceeded"
+    assert rules.deadline(job, {"startTime": "then"}, 100.0).reason == "DeadlineExceeded"
+
+
+def test_a_job_with_a_time_to_live_goes_after_its_end():
+    job = {"spec": {"ttlSecondsAfterFinished": 30}}
+    assert rules.expires(job, {}) is None
+    assert rules.expires(job, {"completionTime": "1970-01-01T00:01:40Z"}) == 130.0
+    assert rules.expires({"spec": {}}, {"completionTime": "1970-01-01T00:01:40Z"}) is None
