@@ -10,11 +10,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-Condition = Mapping[str, Any]
+from ..api.names import COMPLETE, FAILED
 
-SUSPENDED = "Suspended"
-COMPLETE = "Complete"
-FAILED = "Failed"
+Condition = Mapping[str, Any]
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ..api.names import REASON_DEADLINE, REASON_START_DEADLINE, SUSPENDED
 from ..render.plan import Object
-from .conditions import SUSPENDED, find, read_time
+from .conditions import find, read_time
 from .ownership import is_suspended
-
-ACTIVE = "DeadlineExceeded"
-START = "StartDeadlineExceeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +32,11 @@ def deadlines(job: Object, status: Object) -> tuple[Deadline, ...]:
     spec = job.get("spec", {})
     found = []
     if seconds := spec.get("activeDeadlineSeconds"):
-        found.append(
-            Deadline(since + timedelta(seconds=seconds), ACTIVE, "TrainJob exceeded its active deadline")
-        )
+        message = "TrainJob exceeded its active deadline"
+        found.append(Deadline(since + timedelta(seconds=seconds), REASON_DEADLINE, message))
     if (seconds := spec.get("startDeadlineSeconds")) and "startTime" not in status:
         message = f"TrainJob did not get all its pods running within {seconds} s"
-        found.append(Deadline(since + timedelta(seconds=seconds), START, message))
+        found.append(Deadline(since + timedelta(seconds=seconds), REASON_START_DEADLINE, message))
     return tuple(sorted(found, key=lambda deadline: deadline.at))
 
 

@@ -18,17 +18,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from ..api.names import (
+    EVENT_CREATION_FAILED,
+    FAILED,
+    REASON_DEADLINE,
+    REASON_RUNTIME_INVALID,
+    REASON_START_DEADLINE,
+)
 from ..errors import KfpTrainerError, Retryable, SpecError
 from ..render import snapshot
 from ..render.plan import Object, Plan
+from ..render.registry import end_of
 from . import deadlines
 from .apply_rules import Existing, existing_like, to_apply
-from .conditions import FAILED, find, is_finished
-from .ownership import is_managed_elsewhere, is_ours, is_suspended
+from .conditions import find, is_finished
+from .ownership import is_managed_elsewhere, is_ours, is_owned, is_suspended
 from .status import fail, observe
+from .waiting import why, with_why
 
-CANNOT_BUILD = "RuntimeInvalid"
-EVENT_REASON = "TrainJobResourcesCreationFailed"
+LONGEST_EVENT = 1024  # an API server takes no more
+NAMESAKE = "waits until a deleted TrainJob of the same name is gone"
 NAMESAKE_GONE_AFTER = 5.0  # seconds; garbage collection takes about as long
 
 
@@ -57,13 +66,15 @@ def next_step(job: Object, existing: Existing, build: Callable[[], Plan], *, now
     if job["metadata"].get("deletionTimestamp") or is_managed_elsewhere(job):
         return NextStep()
     jobset = _own("JobSet", job, existing)
-    status = observe(job, jobset, now=now)
+    children = [each for each in existing.values() if each is jobset or is_owned(each, job)]
+    status = observe(job, jobset, end_of(job, children), now=now)
     if is_finished(status.get("conditions", ())):
-        return _after_the_end(job, existing, status, now=now)
+        return _after_the_end(job, existing, with_why(status, None), now=now)
     due = deadlines.deadlines(job, status)
     if due and due[0].at <= now:
         failed = fail(status, reason=due[0].reason, message=due[0].message, now=now)
-        return _after_the_end(job, existing, failed, now=now)
+        return _after_the_end(job, existing, with_why(failed, None), now=now)
+    status = with_why(status, why(job, jobset, _own("PodGroup", job, existing)))
     wait = (due[0].at - now).total_seconds() if due else None
     return _go_on(job, existing, build, status, wait, now=now)
 
@@ -77,7 +88,7 @@ def _after_the_end(job: Object, existing: Existing, status: Object, *, now: date
     """A gang reserves nothing any more, a job that ran out of time stops, and a TTL counts down."""
     delete = _let_go("PodGroup", job, existing)
     failed = find(status["conditions"], FAILED)
-    if failed is not None and failed["reason"] in (deadlines.ACTIVE, deadlines.START):
+    if failed is not None and failed["reason"] in (REASON_DEADLINE, REASON_START_DEADLINE):
         delete += _let_go("JobSet", job, existing)
     cleared_at = deadlines.cleared_at(job, status)
     if cleared_at is None:
@@ -98,20 +109,22 @@ def _go_on(
 ) -> NextStep:
     gang = _let_go("PodGroup", job, existing)
     if any(not is_ours(each, job) for each in _in_its_place(job, existing)):
-        event = Event(
-            "WaitingForNamesake", "waiting until a deleted TrainJob of the same name is gone", "Normal"
-        )
+        event = Event("WaitingForNamesake", NAMESAKE, "Normal")
         again = _sooner(wait, NAMESAKE_GONE_AFTER)
-        return NextStep(delete=gang, status=status, requeue_after=again, events=(event,))
+        return NextStep(delete=gang, status=with_why(status, NAMESAKE), requeue_after=again, events=(event,))
     resting = gang if is_suspended(job) else ()
     try:
         plan = build()
     except Retryable as error:
         again = _sooner(wait, error.after)
+        status = with_why(status, f"cannot be built yet: {_in_one_line(error)}")
         return NextStep(delete=resting, status=status, requeue_after=again, events=(_event(error),))
     except SpecError as error:
         if _own("JobSet", job, existing) is None:
-            status = fail(status, reason=CANNOT_BUILD, message=_in_one_line(error), now=now)
+            failed = fail(status, reason=REASON_RUNTIME_INVALID, message=_in_one_line(error), now=now)
+            status = with_why(failed, None)
+        else:
+            status = with_why(status, f"stays as it is, since it cannot be built: {_in_one_line(error)}")
         return NextStep(delete=resting, status=status, requeue_after=wait, events=(_event(error),))
     return NextStep(
         apply=to_apply(plan.objects, job, existing),
@@ -145,7 +158,8 @@ def _sooner(one: float | None, other: float) -> float:
 
 
 def _event(error: KfpTrainerError) -> Event:
-    return Event(EVENT_REASON, f"TrainJob resources reconciliation failed: {_in_one_line(error)}")
+    message = f"TrainJob resources reconciliation failed: {_in_one_line(error)}"
+    return Event(EVENT_CREATION_FAILED, message[:LONGEST_EVENT])
 
 
 def _in_one_line(error: KfpTrainerError) -> str:

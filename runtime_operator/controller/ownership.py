@@ -7,21 +7,29 @@ says nothing about this job, and it must be neither changed nor deleted.
 
 from __future__ import annotations
 
+from ..api.names import OUR_CONTROLLER
 from ..render.plan import Object
-
-CONTROLLER_NAME = "trainer.kubeflow.org/trainjob-controller"
 
 
 def is_managed_elsewhere(job: Object) -> bool:
     """Whether another controller (MultiKueue) executes this job, so that we keep our hands off."""
-    return bool(job.get("spec", {}).get("managedBy", CONTROLLER_NAME) != CONTROLLER_NAME)
+    return bool(job.get("spec", {}).get("managedBy", OUR_CONTROLLER) != OUR_CONTROLLER)
+
+
+def is_owned(child: Object, job: Object) -> bool:
+    """Whether the object names this very job as its controller."""
+    owner = _controller_of(child)
+    return owner is not None and owner.get("uid") == job["metadata"].get("uid")
 
 
 def is_ours(child: Object, job: Object) -> bool:
-    """Whether the object is this job's: owned by its uid, or by nobody and so free to be taken over."""
+    """Whether what stands in the job's place is its own, or nobody's and so free to be taken over."""
+    return _controller_of(child) is None or is_owned(child, job)
+
+
+def _controller_of(child: Object) -> Object | None:
     owners = child["metadata"].get("ownerReferences") or ()
-    owner = next((each for each in owners if each.get("controller")), None)
-    return owner is None or owner.get("uid") == job["metadata"].get("uid")
+    return next((each for each in owners if each.get("controller")), None)
 
 
 def is_suspended(document: Object) -> bool:

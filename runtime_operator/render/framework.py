@@ -124,8 +124,8 @@ class Plugin:
         """Objects that the job needs."""
         return ()
 
-    def terminal_condition(self, job: TrainJob, child: Object) -> Terminal | None:
-        """The end of the job, if this object of the cluster tells of it."""
+    def terminal_condition(self, job: Object, child: Object) -> Terminal | None:
+        """The end of the (stored) job, if this object, which the job owns, tells of it."""
         return None
 
 

@@ -21,6 +21,7 @@ EXCLUSIVE_BY_SELECTOR = "alpha.jobset.sigs.k8s.io/node-selector"
 GANG_LABEL = "scheduling.x-k8s.io/pod-group"
 GANG_ANNOTATION = "scheduling.k8s.io/group-name"
 
+
 def check(jobset: Object) -> Rule:
     """Find what is admitted and then never runs well."""
     exclusive = jobset["metadata"].get("annotations") or {}

@@ -7,7 +7,7 @@ the runtime's completions are kept; upstream overwrites them with its parallelis
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...api.names import COMPLETE, FAILED
 from ..cautions import warn_of_host_paths
@@ -15,9 +15,6 @@ from ..framework import Plugin, Terminal, Watch
 from ..info import Info
 from ..overlay import Object
 from ..refusals import check_images
-
-if TYPE_CHECKING:
-    from ...api.trainjob import TrainJob
 
 VERSION = "jobset.x-k8s.io/v1alpha2"
 _ENDS = {"Failed": FAILED, "Completed": COMPLETE}
@@ -49,7 +46,7 @@ class JobSet(Plugin):
         spec["replicatedJobs"], spec["suspend"] = jobs, info.job.spec.suspend
         return ({"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": spec},)
 
-    def terminal_condition(self, job: TrainJob, child: Object) -> Terminal | None:
+    def terminal_condition(self, job: Object, child: Object) -> Terminal | None:
         """The job ends as its JobSet ends; a failure counts more when both are there."""
         conditions = (
             (child.get("status") or {}).get("conditions") or () if child.get("kind") == "JobSet" else ()

@@ -296,3 +296,39 @@ def test_an_object_on_its_way_out_is_not_deleted_again():
     going = {**going, "metadata": {**going["metadata"], "deletionTimestamp": CREATED}}
     step = next_step(job(status=ended(LATE)), {("JobSet", "bert"): going}, never, now=NOW)
     assert step.delete == ()
+
+
+WHYS = {
+    "a new job is built": None,
+    "a job that is to rest gives its place in the queue back": (
+        "is suspended; set spec.suspend to false to run it"
+    ),
+    "a namesake's JobSet is waited out": "waits until a deleted TrainJob of the same name is gone",
+    "what may work later is tried later": "cannot be built yet: no",
+    "a running job is not failed by what cannot be built again": (
+        "stays as it is, since it cannot be built: no"
+    ),
+    "a job that cannot be built fails and says why": None,
+    "a completed JobSet ends the job, and the gang lets go": None,
+    "a deadline that is over stops the job": None,
+}
+
+
+@pytest.mark.parametrize("sentence", WHYS)
+def test_a_job_that_waits_says_why_and_no_other_does(sentence):
+    given, existing, build = CASES[sentence][:3]
+    given = {**given, "status": {**given.get("status", {}), "why": "what was true before"}}
+    named = {(each["kind"], each["metadata"]["name"]): each for each in existing}
+    assert next_step(given, named, build, now=NOW).status.get("why") == WHYS[sentence]
+
+
+def test_a_jobset_of_another_name_ends_nothing():
+    other = owned("JobSet", "jobset.x-k8s.io/v1alpha2", "other", status={"conditions": [COMPLETED]})
+    other["metadata"]["ownerReferences"] = []
+    step = next_step(job(), {("JobSet", "other"): other}, plan(), now=NOW)
+    assert end_of(step.status) is None
+
+
+def test_an_event_is_no_longer_than_a_server_takes():
+    step = next_step(job(), {}, cannot(SpecError("x" * 5000)), now=NOW)
+    assert [len(each.message) for each in step.events] == [1024]

@@ -2,23 +2,29 @@
 
 import pytest
 
-from kfp_trainer.runtime_operator.controller.ownership import is_managed_elsewhere, is_ours, is_suspended
+from kfp_trainer.runtime_operator.controller.ownership import (
+    is_managed_elsewhere,
+    is_ours,
+    is_owned,
+    is_suspended,
+)
 
 JOB = {"metadata": {"name": "bert", "uid": "new"}}
 
 CHILDREN = {
-    "owned by this job": ([{"uid": "new", "controller": True}], True),
-    "owned by a job that had this name before": ([{"uid": "old", "controller": True}], False),
-    "owned by nobody": ([], True),
-    "without the field": (None, True),
-    "an owner that does not control it does not count": ([{"uid": "other"}], True),
+    "owned by this job": ([{"uid": "new", "controller": True}], True, True),
+    "owned by a job that had this name before": ([{"uid": "old", "controller": True}], False, False),
+    "owned by nobody": ([], True, False),
+    "without the field": (None, True, False),
+    "an owner that does not control it does not count": ([{"uid": "other"}], True, False),
 }
 
 
 @pytest.mark.parametrize("sentence", CHILDREN)
-def test_is_ours(sentence):
-    owners, want = CHILDREN[sentence]
-    assert is_ours({"metadata": {"ownerReferences": owners}}, JOB) is want
+def test_is_ours_and_is_owned(sentence):
+    owners, ours, owned = CHILDREN[sentence]
+    child = {"metadata": {"ownerReferences": owners}}
+    assert (is_ours(child, JOB), is_owned(child, JOB)) == (ours, owned)
 
 
 MANAGERS = {

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kfp_trainer.runtime_operator.controller.status import fail, observe
+from kfp_trainer.runtime_operator.render.registry import end_of
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 AT_NOW = "2026-05-01T00:00:00Z"
@@ -22,6 +23,7 @@ def counts(name="node", **numbers):
 def jobset(*told, conditions=(), replicas=1):
     names = [each["name"] for each in told] or ["node"]
     return {
+        "kind": "JobSet",
         "spec": {"replicatedJobs": [{"name": name, "replicas": replicas} for name in names]},
         "status": {"replicatedJobsStatus": list(told), "conditions": list(conditions)},
     }
@@ -44,7 +46,7 @@ IS_SUSPENDED = said("Suspended", reason="Suspended", message="TrainJob is suspen
 
 CASES = {
     "no JobSet yet, nothing to say": (job(), None, {}),
-    "a JobSet that has said nothing": (job(), {"spec": {}}, {}),
+    "a JobSet that has said nothing": (job(), {"kind": "JobSet", "spec": {}}, {}),
     "a suspended job says so": (
         job(suspend=True),
         None,
@@ -78,6 +80,7 @@ CASES = {
     "a trainer of which nothing is counted has not started": (
         job(),
         {
+            "kind": "JobSet",
             "spec": {"replicatedJobs": [{"name": "dataset-initializer"}, {"name": "node"}]},
             "status": {"replicatedJobsStatus": [counts("dataset-initializer", succeeded=1)]},
         },
@@ -149,18 +152,22 @@ CASES = {
 }
 
 
+def look(job, jobset, now=NOW):
+    return observe(job, jobset, end_of(job, [] if jobset is None else [jobset]), now=now)
+
+
 @pytest.mark.parametrize("sentence", CASES)
 def test_observe(sentence):
     given, seen, want = CASES[sentence]
-    assert observe(given, seen, now=NOW) == want
+    assert look(given, seen) == want
 
 
 @pytest.mark.parametrize("sentence", CASES)
 def test_a_second_look_changes_nothing(sentence):
     given, seen, _ = CASES[sentence]
-    first = observe(given, seen, now=NOW)
+    first = look(given, seen)
     later = datetime(2027, 1, 1, tzinfo=UTC)
-    assert observe({**given, "status": first}, seen, now=later) == first
+    assert look({**given, "status": first}, seen, later) == first
 
 
 def test_a_job_that_we_fail_ends_now():

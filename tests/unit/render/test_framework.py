@@ -7,7 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 from kfp_trainer.runtime_operator.render import registry
-from kfp_trainer.runtime_operator.render.framework import Plugin, PluginOrderError, Watch, ordered, overriding
+from kfp_trainer.runtime_operator.render.framework import (
+    Plugin,
+    PluginOrderError,
+    Terminal,
+    Watch,
+    ordered,
+    overriding,
+)
 from kfp_trainer.runtime_operator.render.plugins import BUILTIN
 
 
@@ -71,10 +78,16 @@ def test_the_jobset_is_built_last_and_torch_knows_the_jobs_own_env():
     assert names.index("jax") < names.index("trainer") < names.index("torch") < names.index("torchtune")
 
 
-def test_every_builtin_plugin_names_the_kinds_it_makes():
-    watches = [each for one in BUILTIN for each in one.watch_extension()]
-    assert Watch("jobset.x-k8s.io/v1alpha2", "JobSet") in watches
-    assert {each.kind for each in watches if each.owned} >= {"JobSet", "PodGroup", "ConfigMap", "Secret"}
+def test_a_controller_is_told_every_kind_to_watch_once():
+    assert sorted(registry.watches(), key=lambda each: (each.kind, each.api_version)) == [
+        Watch("v1", "ConfigMap"),
+        Watch("jobset.x-k8s.io/v1alpha2", "JobSet"),
+        Watch("v1", "LimitRange", owned=False),
+        Watch("scheduling.volcano.sh/v1beta1", "PodGroup"),
+        Watch("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
+        Watch("node.k8s.io/v1", "RuntimeClass", owned=False),
+        Watch("v1", "Secret"),
+    ]
 
 
 class Foreign(Plugin):
@@ -83,6 +96,12 @@ class Foreign(Plugin):
 
     def slice_data(self, info):
         info.trainer.main.add_env([{"name": "SHARD", "value": "cut"}])
+
+    def watch_extension(self):
+        return (Watch("slices.example/v1", "Cut"), Watch("v1", "ConfigMap"))
+
+    def terminal_condition(self, job, child):
+        return Terminal("Failed", "NoData", job["metadata"]["name"]) if child["kind"] == "Cut" else None
 
 
 @pytest.fixture
@@ -97,6 +116,29 @@ def foreign(monkeypatch):
 def test_a_plugin_of_another_package_slices_data(foreign, world):
     plan = world.plan_of(world.runtime_of({"torch": {}}), world.train_job())
     assert world.env_of(plan)["SHARD"] == "cut"
+
+
+def test_a_plugin_of_another_package_is_watched_for(foreign):
+    assert Watch("slices.example/v1", "Cut") in registry.watches()
+    assert [each.kind for each in registry.watches()].count("ConfigMap") == 1
+
+
+CUT = {"kind": "Cut"}
+DONE = {"kind": "JobSet", "status": {"conditions": [{"type": "Completed", "status": "True"}]}}
+ENDS = {
+    "nothing is there": ([], None),
+    "nothing has ended": ([{"kind": "JobSet"}], None),
+    "the JobSet has": ([DONE], "Complete"),
+    "an object of another package tells it": ([{"kind": "JobSet"}, CUT], "Failed"),
+    "the first that tells it counts": ([DONE, CUT], "Complete"),
+}
+
+
+@pytest.mark.parametrize("sentence", ENDS)
+def test_the_end_of_a_job_is_what_a_plugin_reads_off_its_objects(sentence, foreign):
+    children, want = ENDS[sentence]
+    end = registry.end_of({"metadata": {"name": "bert"}}, children)
+    assert (end and end.type) == want
 
 
 def test_upstream_has_no_plugins_of_others(foreign, world):

@@ -1,0 +1,86 @@
+"""Why a job does not run yet, in one sentence for a person.
+
+Only what the job's objects tell is said: that it is held back and by whom, which of its pods others wait for,
+what the scheduler says of the gang. A job that runs, or has ended, waits for nothing. The sentence follows
+from the objects alone, so a job that has nothing new to say is not written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..api.names import KUEUE_QUEUE_LABEL
+from ..render.plan import Object
+from .conditions import is_true
+from .ownership import is_suspended
+
+LONGEST = 4096
+COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
+
+
+def counts(jobset: Object) -> tuple[Mapping[str, Any], ...]:
+    """How many Jobs of each replicated job are in which state. Jobs, not pods: the SDK reads them so."""
+    return tuple(
+        {"name": each["name"], **{count: each.get(count, 0) for count in COUNTS}}
+        for each in (jobset.get("status") or {}).get("replicatedJobsStatus") or ()
+    )
+
+
+def not_running(jobset: Object) -> tuple[Object, ...]:
+    """The replicated jobs whose pods neither all run nor have done their work."""
+    seen = {each["name"]: each["ready"] + each["succeeded"] for each in counts(jobset)}
+    return tuple(each for each in _jobs(jobset) if seen.get(each["name"], -1) < each.get("replicas", 1))
+
+
+def why(job: Object, jobset: Object | None, gang: Object | None) -> str | None:
+    """Say what the job waits for; None where it runs or nothing is known yet."""
+    if is_suspended(job):
+        queue = (job["metadata"].get("labels") or {}).get(KUEUE_QUEUE_LABEL)
+        if queue:
+            return f"waits until Kueue admits it to the queue {queue}"
+        return "is suspended; set spec.suspend to false to run it"
+    if jobset is None or not counts(jobset):
+        return None
+    waiting = not_running(jobset)
+    if not waiting:
+        return None
+    unmet = {
+        each["name"]: [one for one in each.get("dependsOn") or () if not _is_met(one, jobset)]
+        for each in waiting
+    }
+    free = [name for name, needs in unmet.items() if not needs]
+    if not free:
+        name, (need, *_) = next(iter(unmet.items()))
+        return f"{name} waits until {need['name']} is {need['status'].lower()}"
+    return f"waits until all pods of {' and '.join(free)} run{_of_the_gang(gang)}"
+
+
+def with_why(status: Object, sentence: str | None) -> Object:
+    """The status with this reason in the place of the last one."""
+    kept = {key: value for key, value in status.items() if key != "why"}
+    return kept if sentence is None else {**kept, "why": sentence[:LONGEST]}
+
+
+def _jobs(jobset: Object) -> Iterable[Object]:
+    return jobset.get("spec", {}).get("replicatedJobs") or ()
+
+
+def _is_met(need: Object, jobset: Object) -> bool:
+    """Whether a replicated job has come as far as another waits for it."""
+    replicas = {each["name"]: each.get("replicas", 1) for each in _jobs(jobset)}
+    reached = ("succeeded",) if need["status"] == "Complete" else ("ready", "succeeded", "failed")
+    seen = {each["name"]: sum(each[count] for count in reached) for each in counts(jobset)}
+    return bool(seen.get(need["name"], -1) >= replicas.get(need["name"], 1))
+
+
+def _of_the_gang(gang: Object | None) -> str:
+    """What the scheduler says of the pods it has not placed."""
+    status = (gang or {}).get("status") or {}
+    conditions = status.get("conditions") or ()
+    if is_true(conditions, "Unschedulable"):
+        said = next(each for each in conditions if each["type"] == "Unschedulable")
+        return f"; the scheduler says: {said.get('message') or said.get('reason') or 'unschedulable'}"
+    if status.get("phase") in ("Pending", "Inqueue", "PreScheduling", "Scheduling"):
+        return "; the scheduler has not placed them all"
+    return ""
