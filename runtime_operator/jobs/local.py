@@ -19,7 +19,7 @@ from ..local.process.failures import folder_failure
 from ..local.reading import Tails, first_place
 from ..local.record import make_job, read_record, read_records
 from ..local.running import start_runner, wake_runner
-from ..local.status import FAILED, expires, find, holds, is_finished
+from ..local.status import FAILED, SUSPENDED, expires, find, holds, is_finished
 from .description import Description
 from .digest import LAST_LINES, digest
 from .local_views import (
@@ -58,8 +58,7 @@ class LocalJobs:
                     f"TrainJob {folder.name}: runs already, with another spec; delete it or take another name"
                 )
             if record.digest == submission.digest and not holds(status, FAILED):
-                self._ensure_runner(folder)
-                return folder.name
+                return self._adopt(folder, submission)
             self.delete(folder.name)
         return self._start(submission, owner="", attempt=0)
 
@@ -81,8 +80,7 @@ class LocalJobs:
         if holds(folder.read("status") or {}, FAILED) and record.attempt < retries:
             self.delete(folder.name)
             return self._start(submission, owner=owner, attempt=record.attempt + 1)
-        self._ensure_runner(folder)
-        return folder.name
+        return self._adopt(folder, submission)
 
     def wait(self, name: str, *, on_line: OnLine | None = None, timeout: float | None = None) -> Job:
         """Wait for a job to end; JobFailed says what died, where and why."""
@@ -154,7 +152,7 @@ class LocalJobs:
         """End a job; its logs and its status stay."""
         folder = self._folder(name)
         if not folder.is_over():
-            folder.write("wish", {"cancel": True})
+            folder.write("wish", {**(folder.read("wish") or {}), "cancel": True})
             wake_runner(folder)
 
     def delete(self, name: str, *, timeout: float | None = None) -> None:
@@ -191,6 +189,17 @@ class LocalJobs:
             return 0
         found = deaths(pod_statuses(folder))
         return found[0].exit_code if found else JobFailed.exit_code
+
+    def _adopt(self, folder: JobFolder, submission: Submission) -> str:
+        """Take a job as it is, but for its rest: that is asked for anew each time."""
+        wish, suspend = folder.read("wish") or {}, bool(submission.train_job["spec"].get("suspend"))
+        status = folder.read("status") or {}
+        if not is_finished(status) and suspend != wish.get("suspend", holds(status, SUSPENDED)):
+            folder.write("wish", {**wish, "suspend": suspend})
+            folder.reopen()
+            wake_runner(folder)
+        self._ensure_runner(folder)
+        return folder.name
 
     def _start(self, submission: Submission, *, owner: str, attempt: int) -> str:
         try:

@@ -4,7 +4,7 @@
     state.json     the JobSet, its Jobs and pods, as the rules left them; written before anything is done
     status.json    the TrainJob's status, with the progress its trainer reports
     events.jsonl   what happened, a line an event
-    wish.json      what a person wants of the runner: cancelled, deleted
+    wish.json      what a person wants of the runner: the job cancelled, suspended, resumed
     runner.lock    held by the one runner there is
     runner.json    who the runner is
     over.json      there when nothing is left to do
@@ -103,6 +103,10 @@ class JobFolder:
     def is_over(self) -> bool:
         """Whether nothing of the job runs any more, and nothing will unless somebody asks for it."""
         return (self.path / "over.json").exists()
+
+    def reopen(self) -> None:
+        """There is something to do again."""
+        (self.path / "over.json").unlink(missing_ok=True)
 
     def is_run(self) -> bool:
         """Whether a runner is at work on the job."""

@@ -143,11 +143,6 @@ class Pods:
         self._cancelled.add(pod.name)
         self._stop(pod.name, grace)
 
-    def stop_all(self, grace: float | None) -> None:
-        """Tell every pod to stop, sooner than it would by itself."""
-        for name in self._living:
-            self._stop(name, grace)
-
     def remove(self, pod: Pod) -> None:
         """Throw away what was only a pod's own, but its logs."""
         document = read_json(self._folder.pod(pod.name) / "pod.json")

@@ -91,10 +91,15 @@ def read_records(jobs: Path) -> Iterator[tuple[JobFolder, JobRecord]]:
 
 
 def make_job(jobs: Path, submission: Submission, *, owner: str, attempt: int, now: float) -> JobFolder:
-    """Write a new job down, with the addresses and ports it gets; nothing of it runs yet."""
+    """Write a new job down, with the addresses and ports it gets; nothing of it runs yet.
+
+    Where somebody has made the job meanwhile, that one stays.
+    """
     metadata = submission.train_job["metadata"]
     folder = JobFolder(jobs / metadata["namespace"] / metadata["name"])
     with locked(jobs / ".lock"):
+        if folder.exists:
+            return folder
         record = _record(submission, _taken_ports(jobs), owner=owner, attempt=attempt, now=now)
         folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.make_reserve()

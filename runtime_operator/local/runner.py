@@ -33,6 +33,7 @@ from .semantics import (
     commands_between,
     delete_jobset,
     from_json,
+    replace_jobset,
     report,
     settle,
     to_json,
@@ -60,7 +61,8 @@ class Runner:
         assert document is not None
         self._state: State = from_json(document)
         self._status: Json = folder.read("status") or {}
-        self._kept_status = folder.read("status")
+        self._kept: tuple[State | None, Json | None] = (self._state, folder.read("status"))
+        """what is on disk"""
         self._unkept = False
         """the disk has refused what should be on it"""
 
@@ -68,16 +70,24 @@ class Runner:
         """Run the job until nothing is left to do."""
         server = await self._serve_progress()
         self._pods.take_up(self._state)
-        while True:
-            self._heed_wishes()
-            wait = self._pass()
-            if self._is_over():
-                break
-            await self._sleep(wait)
-        self._folder.write("over", {"time": self._clock()})
+        while not await self._work():
+            pass
         if server is not None:
             server.close()
             await server.wait_closed()
+
+    async def _work(self) -> bool:
+        """Take one turn; tell whether nothing is left to do, for good."""
+        heeded = self._heed_wishes()
+        wait = self._pass()
+        if not self._is_over():
+            await self._sleep(wait)
+            return False
+        self._folder.write("over", {"time": self._clock()})
+        if self._folder.read("wish") == heeded:
+            return True
+        self._folder.reopen()
+        return False
 
     def wake(self) -> None:
         """Look again: a person wants something, or a trainer has posted its progress."""
@@ -134,7 +144,7 @@ class Runner:
             if not self._unkept:
                 why = folder_failure("the job's folder", str(self._folder.path), error.errno or 0)
                 settled = settle(self._give_up(settled.state, CANNOT_KEEP, why, now), now)
-            self._unkept, self._state = True, settled.state
+            self._unkept = True
             with suppress(OSError):  # tried again until there is room, so that somebody learns of the end
                 self._keep(settled.state, now)
                 self._unkept = False
@@ -164,16 +174,16 @@ class Runner:
         return delete_jobset(state, now)
 
     def _keep(self, state: State, now: float) -> None:
-        """Write down the state, and the status that follows from it."""
-        if state != self._state or self._unkept:
-            self._folder.write("state", to_json(state))
-            self._state = state
+        """Write down the status and the state; the status first, for only it knows of some ends."""
+        self._state = state
         found = deaths(self._pods.statuses()) if state.status.ended and not is_finished(self._status) else []
-        fresh = observe(self._status, state, cause=str(found[0]) if found else "", now=now)
-        if fresh != self._kept_status:
-            self._status = fresh
-            self._folder.write("status", fresh)
-            self._kept_status = fresh
+        self._status = observe(self._status, state, cause=str(found[0]) if found else "", now=now)
+        if self._status != self._kept[1]:
+            self._folder.write("status", self._status)
+            self._kept = (self._kept[0], self._status)
+        if state != self._kept[0]:
+            self._folder.write("state", to_json(state))
+            self._kept = (state, self._status)
 
     def _do(self, command: Command) -> None:
         match command:
@@ -184,12 +194,20 @@ class Runner:
             case Remove(pod):
                 self._pods.remove(pod)
 
-    def _heed_wishes(self) -> None:
-        wish = self._folder.read("wish")
-        if wish and wish.get("cancel") and not is_finished(self._status):
-            now = self._clock()
-            self._state = self._give_up(self._state, CANCELLED, "cancelled by a person", now)
-            self._pods.stop_all(wish.get("grace"))
+    def _heed_wishes(self) -> Json | None:
+        """Do what a person wants, and what an earlier runner had written into the status but not yet done."""
+        asked = self._folder.read("wish")
+        wish = asked or {}
+        if wish.get("cancel") and not is_finished(self._status):
+            text = "cancelled by a person"
+            self._state = self._give_up(self._state, CANCELLED, text, self._clock())
+        suspend = wish.get("suspend", self._state.suspended)
+        if suspend != self._state.suspended:
+            jobset = {**self._state.jobset, "spec": {**self._state.spec, "suspend": suspend}}
+            self._state = replace_jobset(self._state, jobset)
+        if is_finished(self._status) and not (self._state.gone or self._state.status.ended):
+            self._state = delete_jobset(self._state, self._clock())
+        return asked
 
     def _is_over(self) -> bool:
         resting = self._state.suspended or self._state.gone or self._state.status.ended is not None

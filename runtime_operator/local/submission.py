@@ -78,8 +78,9 @@ def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Sub
 
 
 def digest_of(train_job: Document, jobset: Document) -> str:
-    """A digest of what a TrainJob asks for, and of what its runtime makes of that."""
-    return sha256(json.dumps([train_job["spec"], jobset["spec"]], sort_keys=True).encode()).hexdigest()[:16]
+    """A digest of what a TrainJob asks for, and of what its runtime makes of that; it may rest meanwhile."""
+    specs = [{**each["spec"], "suspend": None} for each in (train_job, jobset)]
+    return sha256(json.dumps(specs, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _only_job(documents: Sequence[Document], shipped: Sequence[Document]) -> Outcome:

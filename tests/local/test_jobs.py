@@ -93,6 +93,24 @@ def test_cancelling_ends_the_processes_and_keeps_what_is_known(workshop, job) ->
     assert workshop.left_behind() == []
 
 
+def test_a_job_rests_and_goes_on_when_it_is_asked_for_again(workshop, job, tmp_path: Path) -> None:
+    script = "while [ ! -e $LEDGER.go ]; do sleep 0.05; done"
+    name = workshop.jobs.create(job(script))
+    while workshop.jobs.get(name).phase != "Running":
+        time.sleep(0.05)
+    workshop.jobs.create(job(script, suspend=True))
+    assert workshop.jobs.wait(name, timeout=40).phase == "Suspended"
+    assert workshop.left_behind() == []
+    (tmp_path / "ledger.go").touch()
+    assert workshop.jobs.wait(workshop.jobs.create(job(script)), timeout=40).phase == "Complete"
+
+
+def test_a_job_that_is_made_suspended_starts_when_it_is_resumed(workshop, job, tmp_path: Path) -> None:
+    assert workshop.jobs.wait(workshop.jobs.create(job(suspend=True)), timeout=30).phase == "Suspended"
+    assert not (tmp_path / "ledger").exists()
+    assert workshop.jobs.wait(workshop.jobs.create(job()), timeout=30).phase == "Complete"
+
+
 def test_deleting_leaves_nothing(workshop, job, tmp_path: Path) -> None:
     name = workshop.jobs.create(job("sleep 60"))
     workshop.jobs.delete(name, timeout=30)
