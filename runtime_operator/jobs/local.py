@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from ..local.submission import Submission
 
 _PAUSE = 0.1
-_SOON = 2.0
-"""seconds after which a runner that was just started must have come to something"""
 
 
 class LocalJobs:
@@ -245,9 +243,6 @@ class LocalJobs:
         if trouble:
             raise Fatal(f"the runner of {folder.name} broke down: {trouble.splitlines()[-1]}")
         start_runner(folder)
-        end = time.monotonic() + _SOON
-        while not folder.is_run() and not folder.is_over() and time.monotonic() < end:
-            time.sleep(0.01)
 
 
 def _in_namespace(document: Document, namespace: str) -> Document:

@@ -1,4 +1,4 @@
-"""The process of a runner: `python -m kfp_trainer.runtime_operator.local FOLDER`."""
+"""The process of a runner: `python -m kfp_trainer.runtime_operator.local FOLDER [LOCK]`."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ import sys
 
 from .running import main
 
-main(sys.argv[1])
+main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -6,6 +6,7 @@ It holds the job's lock as long as it lives. A second one finds the lock taken a
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import signal
 import sys
@@ -18,29 +19,42 @@ from .record import read_record
 from .runner import Runner
 
 _MODULE = __package__
+_LOCK = 3
+"""descriptor under which a runner inherits its lock"""
 
 
 def start_runner(folder: JobFolder) -> None:
-    """Start a runner of its own process for a job; it outlives whoever started it."""
+    """Start a runner of its own process for a job that has none; it outlives whoever started it.
+
+    The lock is taken here and handed over, so that there is no moment in which the job seems to have none.
+    """
+    lock = take_lock(folder.path / "runner.lock")
+    if lock is None:
+        return
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    command = [sys.executable, "-m", _MODULE, str(folder.path)]
+    high = fcntl.fcntl(lock, fcntl.F_DUPFD_CLOEXEC, _LOCK + 1)
+    command = [sys.executable, "-m", _MODULE, str(folder.path), str(_LOCK)]
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_DUP2, log, 1),
         (os.POSIX_SPAWN_DUP2, log, 2),
+        (os.POSIX_SPAWN_DUP2, high, _LOCK),
     ]
     try:
         os.posix_spawn(command[0], command, dict(os.environ), file_actions=actions, setsid=True)
     finally:
-        os.close(log)
+        for descriptor in (log, lock, high):
+            os.close(descriptor)
 
 
-def main(path: str) -> None:
-    """Run the job of a folder, if nobody does."""
+def main(path: str, lock: int | None = None) -> None:
+    """Run the job of a folder under a lock that was handed over, or under one that nobody holds."""
     folder = JobFolder(Path(path))
-    lock = take_lock(folder.path / "runner.lock")
     if lock is not None:
-        asyncio.run(_run(folder))
+        os.set_inheritable(lock, False)
+    elif take_lock(folder.path / "runner.lock") is None:
+        return
+    asyncio.run(_run(folder))
 
 
 async def _run(folder: JobFolder) -> None:
