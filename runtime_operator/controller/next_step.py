@@ -65,16 +65,16 @@ def next_step(job: Object, existing: Existing, build: Callable[[], Plan], *, now
     """Decide what to do about a job; `build` is asked for its plan only where one is needed."""
     if job["metadata"].get("deletionTimestamp") or is_managed_elsewhere(job):
         return NextStep()
-    jobset = _own("JobSet", job, existing)
+    jobset, gang = _own("JobSet", job, existing), _own("PodGroup", job, existing)
     children = [each for each in existing.values() if each is jobset or is_owned(each, job)]
-    status = observe(job, jobset, end_of(job, children), now=now)
+    status = observe(job, jobset, gang, end_of(job, children), now=now)
     if is_finished(status.get("conditions", ())):
         return _after_the_end(job, existing, with_why(status, None), now=now)
     due = deadlines.deadlines(job, status)
     if due and due[0].at <= now:
         failed = fail(status, reason=due[0].reason, message=due[0].message, now=now)
         return _after_the_end(job, existing, with_why(failed, None), now=now)
-    status = with_why(status, why(job, jobset, _own("PodGroup", job, existing)))
+    status = with_why(status, why(job, jobset, gang))
     wait = (due[0].at - now).total_seconds() if due else None
     return _go_on(job, existing, build, status, wait, now=now)
 

@@ -3,7 +3,8 @@
 `jobsStatus` counts as the JobSet counts. The end is what a plug-in reads off the job's objects, reason and
 message included; that of the JobSet in most jobs. What a TrainJob once said about its end stays, whatever
 becomes of the JobSet: a TTL may delete it, a person may, and the job has ended all the same. `startTime` is
-when all its pods ran for the first time, `completionTime` when it ended.
+when all its pods ran for the first time (of an elastic gang as many as it asks for), `completionTime` when
+it ended.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from .ownership import is_suspended
 from .waiting import counts, not_running
 
 
-def observe(job: Object, jobset: Object | None, end: Terminal | None, *, now: datetime) -> Object:
-    """The status that follows from the job, its last status, its own JobSet and the end that is told."""
+def observe(
+    job: Object, jobset: Object | None, gang: Object | None, end: Terminal | None, *, now: datetime
+) -> Object:
+    """The status that follows from the last one, the job's own JobSet and gang, and the end that is told."""
     status = job.get("status") or {}
     conditions = _with_suspended(status.get("conditions") or (), job, now=now)
     seen: dict[str, Any] = {**status, "conditions": conditions}
@@ -31,13 +34,16 @@ def observe(job: Object, jobset: Object | None, end: Terminal | None, *, now: da
         seen["jobsStatus"] = counts(jobset)
     if end is not None and not is_finished(conditions):
         seen["conditions"] = _with_end(conditions, end, now=now)
-    return _with_times(seen, jobset, now=now)
+    runs = jobset is not None and bool(counts(jobset)) and not not_running(jobset, gang)
+    return _with_times(seen, runs=runs, now=now)
 
 
 def fail(status: Object, *, reason: str, message: str, now: datetime) -> Object:
     """The status of a job that we end ourselves."""
     ended = condition(FAILED, holds=True, reason=reason, message=message, since=write_time(now))
-    return _with_times({**status, "conditions": put(status.get("conditions") or (), ended)}, None, now=now)
+    return _with_times(
+        {**status, "conditions": put(status.get("conditions") or (), ended)}, runs=False, now=now
+    )
 
 
 def _with_suspended(conditions: Sequence[Condition], job: Object, *, now: datetime) -> tuple[Condition, ...]:
@@ -64,9 +70,9 @@ def _with_end(conditions: Sequence[Condition], end: Terminal, *, now: datetime) 
     )
 
 
-def _with_times(status: Mapping[str, Any], jobset: Object | None, *, now: datetime) -> Object:
+def _with_times(status: Mapping[str, Any], *, runs: bool, now: datetime) -> Object:
     times: dict[str, str] = {}
-    if "startTime" not in status and jobset is not None and counts(jobset) and not not_running(jobset):
+    if runs and "startTime" not in status:
         times["startTime"] = write_time(now)
     if "completionTime" not in status and is_finished(status["conditions"]):
         end = COMPLETE if is_true(status["conditions"], COMPLETE) else FAILED

@@ -12,6 +12,8 @@ from typing import Any
 
 from ..api.names import KUEUE_QUEUE_LABEL
 from ..render.plan import Object
+from ..render.plugins.coscheduling import LABEL as COSCHEDULING_LABEL
+from ..render.plugins.volcano import ANNOTATION as VOLCANO_ANNOTATION
 from .conditions import is_true
 from .ownership import is_suspended
 
@@ -27,10 +29,15 @@ def counts(jobset: Object) -> tuple[Mapping[str, Any], ...]:
     )
 
 
-def not_running(jobset: Object) -> tuple[Object, ...]:
-    """The replicated jobs whose pods neither all run nor have done their work."""
+def not_running(jobset: Object, gang: Object | None) -> tuple[Object, ...]:
+    """The replicated jobs whose pods neither all run nor have done their work.
+
+    Of a gang as many must run as it asks for: an elastic job trains although its last pods wait for room.
+    """
     seen = {each["name"]: each["ready"] + each["succeeded"] for each in counts(jobset)}
-    return tuple(each for each in _jobs(jobset) if seen.get(each["name"], -1) < each.get("replicas", 1))
+    late = (each for each in _jobs(jobset) if seen.get(each["name"], -1) < each.get("replicas", 1))
+    gang_runs = ((gang or {}).get("status") or {}).get("phase") == "Running"
+    return tuple(each for each in late if not (gang_runs and _is_in_gang(each)))
 
 
 def why(job: Object, jobset: Object | None, gang: Object | None) -> str | None:
@@ -42,7 +49,7 @@ def why(job: Object, jobset: Object | None, gang: Object | None) -> str | None:
         return "is suspended; set spec.suspend to false to run it"
     if jobset is None or not counts(jobset):
         return None
-    waiting = not_running(jobset)
+    waiting = not_running(jobset, gang)
     if not waiting:
         return None
     unmet = {
@@ -64,6 +71,12 @@ def with_why(status: Object, sentence: str | None) -> Object:
 
 def _jobs(jobset: Object) -> Iterable[Object]:
     return jobset.get("spec", {}).get("replicatedJobs") or ()
+
+
+def _is_in_gang(replicated: Object) -> bool:
+    metadata = replicated["template"]["spec"]["template"].get("metadata") or {}
+    marks = {*(metadata.get("labels") or ()), *(metadata.get("annotations") or ())}
+    return not marks.isdisjoint((COSCHEDULING_LABEL, VOLCANO_ANNOTATION))
 
 
 def _is_met(need: Object, jobset: Object) -> bool:

@@ -77,7 +77,10 @@ def dry_run(
     facts: Facts | None = None,
     compat: api.Compat = None,
 ) -> DryRun:
-    """Try every TrainJob of the documents; `shipped` runtimes serve beside those of the documents."""
+    """Try every TrainJob of the documents; `shipped` runtimes serve beside those of the documents.
+
+    Documents that hold one object of a kind hold all there are.
+    """
     world = sort_documents(documents)
     reviews = tuple(review_runtime(each, compat=compat) for each in world.runtimes)
     known = [*reviews, *(_review(each, compat=compat) for each in shipped)]
@@ -117,7 +120,11 @@ def try_job(
     old, unreadable = _stored(sent.old, compat)
     review = _review(sent.job, old=old, compat=compat)
     review = replace(review, errors=(*unreadable, *review.errors))
-    facts = replace(facts, existing={**facts.existing, **existing_for(sent.job, world, facts)})
+    facts = replace(
+        facts,
+        existing={**facts.existing, **existing_for(sent.job, world, facts)},
+        looked_up=facts.looked_up.union(each["kind"] for each in world.others),
+    )
     if review.errors:
         return Outcome(review, facts)
     named = runtime_of(review.stored, [each.stored for each in runtimes])

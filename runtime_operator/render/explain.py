@@ -98,7 +98,7 @@ def explain(job: Object, plan: Plan, *, warnings: Sequence[str] = ()) -> Explana
         objects=tuple(f"{each['kind']} {each['metadata']['name']}" for each in plan.objects),
         pods=tuple(_pods(each, rjobs[each.name], plan, claims) for each in plan.pod_sets),
         gang=plan.gang,
-        decisions=plan.decisions,
+        decisions=tuple({each.field: each for each in plan.decisions}.values()),  # the last word counts
         warnings=tuple(dict.fromkeys((*warnings, *plan.warnings))),
     )
 

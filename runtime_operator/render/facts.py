@@ -19,6 +19,8 @@ class Facts:
 
     existing: Mapping[tuple[str, str], Object] = field(default_factory=dict)
     """objects of the job's namespace and of the cluster, by (kind, name)"""
+    looked_up: frozenset[str] = frozenset()
+    """kinds of which `existing` holds every object there is, so that one which is missing does not exist"""
     features: frozenset[str] = frozenset()
     """feature gates that are on"""
     keys: Mapping[str, str] = field(default_factory=dict)

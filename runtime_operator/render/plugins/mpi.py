@@ -32,6 +32,7 @@ from .mpi_files import (
     reserved_env,
     secret_object,
 )
+from .plain import told_by
 
 if TYPE_CHECKING:
     from ...api.runtime import MPIPolicy
@@ -140,8 +141,12 @@ def _count(info: Info, policy: MPIPolicy) -> None:
         return
     ml = info.runtime.spec.mlPolicy
     nodes = wanted or (ml.numNodes if ml is not None else None) or 1
-    info.decide("numNodes", nodes, "spec.trainer.numNodes" if wanted else "the runtime's number, else one")
-    if launcher is not None and launcher is not node:
+    info.decide("numNodes", nodes, "spec.trainer.numNodes of the job" if wanted else told_by(info))
+    if launcher is None:
+        info.warn(
+            "spec.mlPolicy.mpi: the runtime has no job 'launcher', so each node runs the command: add one"
+        )
+    elif launcher is not node:
         launcher.count = 1
     if node is None:
         return

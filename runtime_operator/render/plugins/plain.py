@@ -34,7 +34,17 @@ class Plain(Plugin):
             pods.count = wanted
             info.decide("numNodes", wanted, "spec.trainer.numNodes of the job")
         else:
-            info.decide("numNodes", pods.count, "the job names no number: as the runtime says, else one")
+            info.decide("numNodes", pods.count, told_by(info))
+
+
+def told_by(info: Info) -> str:
+    """Who says how many nodes there are where the job does not."""
+    policy = info.runtime.spec.mlPolicy
+    if policy is None:
+        return "parallelism of the template, else one"
+    if policy.numNodes is None:
+        return "neither the job nor its runtime names a number"
+    return "mlPolicy.numNodes of the runtime"
 
 
 def counted(info: Info, pods: Pods) -> bool:

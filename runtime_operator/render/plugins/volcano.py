@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...errors import FieldError
+from ..facts import Facts
 from ..framework import Plugin, Proposal, Runtime, Watch
 from ..gang import is_initializer, plan_gang, pod_group, wants_pod_group
 from ..info import Info
@@ -23,6 +24,7 @@ VERSION = f"{GROUP}/v1beta1"
 ANNOTATION = "scheduling.k8s.io/group-name"
 QUEUE = f"{GROUP}/queue-name"
 SCHEDULER = "volcano"
+CLASS = "PriorityClass"
 SYSTEM_CLASSES = ("system-cluster-critical", "system-node-critical")
 """classes that every cluster has"""
 
@@ -48,16 +50,13 @@ class Volcano(Plugin):
         """Check that the queue has a name and that the priority classes exist."""
         if merged_annotations(proposal).get(QUEUE) == "":
             yield FieldError(f"spec.annotations[{QUEUE}]", "Volcano queue name must not be empty")
-        classes = {
-            name: each for (kind, name), each in proposal.facts.existing.items() if kind == "PriorityClass"
-        }
-        if not classes and not proposal.upstream:
+        if CLASS not in proposal.facts.looked_up and not proposal.upstream:
             return
         for job in merged_jobs(proposal):
             name = pod_spec(job).get("priorityClassName")
             if name in SYSTEM_CLASSES and proposal.upstream:
                 return
-            if name and name not in SYSTEM_CLASSES and name not in classes:
+            if name and _is_missing(name, proposal.facts):
                 yield _unknown_class(name)
 
     def enforce_pod_group_policy(self, info: Info) -> None:
@@ -68,6 +67,7 @@ class Volcano(Plugin):
         if info.upstream:
             return
         for pods in info.pods:
+            _warn_of_class(info, pods)
             if not is_initializer(pods):
                 _send(info, pods, in_gang=pods in gang)
 
@@ -89,6 +89,17 @@ class Volcano(Plugin):
                 "highestTierAllowed": topology.highestTierAllowed,
             }
         return (pod_group(info, VERSION, **spec),)
+
+
+def _is_missing(name: str, facts: Facts) -> bool:
+    return name not in SYSTEM_CLASSES and (CLASS, name) not in facts.existing
+
+
+def _warn_of_class(info: Info, pods: Pods) -> None:
+    """Name a class that nobody has looked for; without it the API server refuses the pods."""
+    name = pods.get("priorityClassName")
+    if name and _is_missing(name, info.facts):
+        info.warn(f"{pods.name}: the cluster must have the PriorityClass {name!r}, or it refuses the pods")
 
 
 def _unknown_class(name: str) -> FieldError:

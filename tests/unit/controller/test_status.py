@@ -152,8 +152,8 @@ CASES = {
 }
 
 
-def look(job, jobset, now=NOW):
-    return observe(job, jobset, end_of(job, [] if jobset is None else [jobset]), now=now)
+def look(job, jobset, now=NOW, gang=None):
+    return observe(job, jobset, gang, end_of(job, [] if jobset is None else [jobset]), now=now)
 
 
 @pytest.mark.parametrize("sentence", CASES)
@@ -168,6 +168,34 @@ def test_a_second_look_changes_nothing(sentence):
     first = look(given, seen)
     later = datetime(2027, 1, 1, tzinfo=UTC)
     assert look({**given, "status": first}, seen, later) == first
+
+
+GANGS = {
+    "no gang": (None, False),
+    "a gang that waits": ({"status": {"phase": "Inqueue"}}, False),
+    "a gang that runs, as many as it must be": ({"status": {"phase": "Running"}}, True),
+}
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        {"labels": {"scheduling.x-k8s.io/pod-group": "b"}},
+        {"annotations": {"scheduling.k8s.io/group-name": "b"}},
+    ],
+)
+@pytest.mark.parametrize("sentence", GANGS)
+def test_an_elastic_job_has_started_with_its_gang(sentence, mark):
+    gang, started = GANGS[sentence]
+    seen = jobset(counts(active=1))
+    seen["spec"]["replicatedJobs"][0]["template"] = {"spec": {"template": {"metadata": mark}}}
+    assert ("startTime" in look(job(), seen, gang=gang)) is started
+
+
+def test_pods_outside_the_gang_are_waited_for():
+    seen = jobset(counts(active=1))
+    seen["spec"]["replicatedJobs"][0]["template"] = {"spec": {"template": {}}}
+    assert "startTime" not in look(job(), seen, gang={"status": {"phase": "Running"}})
 
 
 def test_a_job_that_we_fail_ends_now():

@@ -5,6 +5,7 @@ import pytest
 from kfp_trainer.runtime_operator.controller.waiting import LONGEST, why, with_why
 
 JOB = {"metadata": {"name": "bert"}, "spec": {}}
+IN_GANG = {"metadata": {"annotations": {"scheduling.k8s.io/group-name": "bert"}}}
 AFTER_DATA = [{"name": "data", "status": "Complete"}]
 AFTER_NODE = [{"name": "node", "status": "Ready"}]
 
@@ -12,7 +13,12 @@ AFTER_NODE = [{"name": "node", "status": "Ready"}]
 def jobset(told, **jobs):
     """A JobSet of jobs by what they wait for, and counts of those that have any."""
     return {
-        "spec": {"replicatedJobs": [{"name": name, "dependsOn": needs} for name, needs in jobs.items()]},
+        "spec": {
+            "replicatedJobs": [
+                {"name": name, "dependsOn": needs, "template": {"spec": {"template": IN_GANG}}}
+                for name, needs in jobs.items()
+            ]
+        },
         "status": {"replicatedJobsStatus": [{"name": name, **counts} for name, counts in told.items()]},
     }
 
@@ -95,7 +101,7 @@ CASES = {
         gang(phase="Pending"),
         "waits until all pods of node run; the scheduler has not placed them all",
     ),
-    "a gang that is placed": (JOB, ALONE, gang(phase="Running"), "waits until all pods of node run"),
+    "a gang that runs": (JOB, ALONE, gang(phase="Running"), None),
     "a gang of which nothing is said": (JOB, ALONE, {}, "waits until all pods of node run"),
 }
 

@@ -137,6 +137,7 @@ def test_what_exists_is_seen_and_facts_are_kept():
     (found,) = dry_run([runtime(), job(), secret], facts=facts).jobs
     assert set(found.facts.existing) == {("Node", "n"), ("Secret", "s")}
     assert found.facts.features == {"F"}
+    assert found.facts.looked_up == {"Secret"}
 
 
 def test_a_build_that_cannot_be_done_says_why():

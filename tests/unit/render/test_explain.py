@@ -87,6 +87,7 @@ TWO_WAVES = plan(
     ],
     gang=Gang("volcano", ("node",), 2, {}),
     decisions=[
+        ("numNodes", 1, "taken back later", ()),
         ("numNodes", 2, "spec.trainer.numNodes of the %s", ("job",)),
         ("numProcPerNode", 4, "one for each of nvidia.com/gpu", ()),
     ],

@@ -198,6 +198,9 @@ def test_kueue_keeps_upstreams_counts(mark: str) -> None:
 def test_nodes_alone_are_counted_without_a_launcher() -> None:
     plan = render(train_job(numNodes=2), runtime(replicated("node", step="trainer")))
     assert hosts_of(plan) == ["node-0-0", "node-0-1"]
+    assert plan.warnings == (
+        "spec.mlPolicy.mpi: the runtime has no job 'launcher', so each node runs the command: add one",
+    )
 
 
 def test_a_launcher_alone_is_the_only_host() -> None:

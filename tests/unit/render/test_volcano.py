@@ -168,15 +168,11 @@ def test_the_first_class_of_the_gang_counts_and_upstream_takes_the_last() -> Non
     assert [group_of(each)["priorityClassName"] for each in (ours, theirs)] == ["high", "middle"]
 
 
+LOOKED_UP = frozenset({"PriorityClass"})
 HIGH = {("PriorityClass", "high"): {"kind": "PriorityClass"}}
 ADMITTED: dict[str, tuple[Any, dict[Any, Any], Any]] = {
     "a class that exists": (runtime(replicated("node", "trainer", priorityClassName="high")), HIGH, None),
     "no class": (runtime(NODE), HIGH, None),
-    "a class nobody looked for": (
-        runtime(replicated("node", "trainer", priorityClassName="ghost")),
-        {},
-        None,
-    ),
     "a class that every cluster has": (
         runtime(replicated("node", "trainer", priorityClassName="system-node-critical")),
         HIGH,
@@ -197,7 +193,20 @@ ADMITTED: dict[str, tuple[Any, dict[Any, Any], Any]] = {
 @pytest.mark.parametrize("sentence", ADMITTED)
 def test_admits(sentence: str) -> None:
     given, existing, compat = ADMITTED[sentence]
-    assert admit(train_job(compat), given, Facts(existing=existing), compat=compat).errors == ()
+    facts = Facts(existing=existing, looked_up=LOOKED_UP)
+    assert admit(train_job(compat), given, facts, compat=compat).errors == ()
+
+
+def test_a_class_that_nobody_looked_for_is_admitted_with_a_warning() -> None:
+    given = runtime(
+        replicated("a", priorityClassName="system-node-critical"),
+        replicated("node", "trainer", priorityClassName="ghost"),
+    )
+    verdict = admit(train_job(), given, Facts())
+    assert verdict.errors == ()
+    assert verdict.warnings == (
+        "node: the cluster must have the PriorityClass 'ghost', or it refuses the pods",
+    )
 
 
 GHOST = 'PriorityClass "ghost" doesn\'t exist: priorityclasses.scheduling.k8s.io "ghost" not found'
@@ -205,6 +214,12 @@ REFUSED: dict[str, tuple[Any, dict[Any, Any], Any, tuple[str, str]]] = {
     "a class that does not exist": (
         runtime(replicated("node", "trainer", priorityClassName="ghost")),
         HIGH,
+        None,
+        ("spec.templateSpec.priorityClassName", GHOST),
+    ),
+    "any class where there is none": (
+        runtime(replicated("node", "trainer", priorityClassName="ghost")),
+        {},
         None,
         ("spec.templateSpec.priorityClassName", GHOST),
     ),
@@ -235,7 +250,8 @@ REFUSED: dict[str, tuple[Any, dict[Any, Any], Any, tuple[str, str]]] = {
 @pytest.mark.parametrize("sentence", REFUSED)
 def test_refuses(sentence: str) -> None:
     given, existing, compat, want = REFUSED[sentence]
-    errors = admit(train_job(compat), given, Facts(existing=existing), compat=compat).errors
+    facts = Facts(existing=existing, looked_up=LOOKED_UP if compat is None else frozenset())
+    errors = admit(train_job(compat), given, facts, compat=compat).errors
     assert [(each.field, each.detail) for each in errors] == [want]
 
 
