@@ -4,15 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import marshal
+import os
+import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from subprocess import PIPE, STDOUT
+from typing import Any
 
 from .isolation import Isolation
 from .launcher.kernel import CLONE_NEWNET
-from .launching import launcher_command
+from .launching import Living, launcher_command, spawn_program
+from .termination import exit_code
 
 _LAST_WORDS = 4096
+_READ = 64 * 1024
+
+
+class _Output:
+    """Keeps the last of what a process prints, without waiting for its end."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._text = b""
+        os.set_blocking(descriptor, False)
+        asyncio.get_running_loop().add_reader(descriptor, self._take)
+
+    def _take(self) -> None:
+        data = os.read(self._descriptor, _READ)
+        self._text = (self._text + data)[-_LAST_WORDS:]
+        if not data:
+            asyncio.get_running_loop().remove_reader(self._descriptor)
+
+    def close(self) -> str:
+        """Take what is left, and return the last words."""
+        asyncio.get_running_loop().remove_reader(self._descriptor)
+        with suppress(BlockingIOError):  # something in the container still holds the other end
+            while data := os.read(self._descriptor, _READ):
+                self._text = (self._text + data)[-_LAST_WORDS:]
+        os.close(self._descriptor)
+        return self._text.decode(errors="replace")
 
 
 async def run_inside(
@@ -25,7 +54,7 @@ async def run_inside(
     network: bool,
     limit: float | None,
 ) -> tuple[int, str]:
-    """Return (exit code, output) of a command; TimeoutError when it takes longer than the limit.
+    """Return (exit code, last words) of a command; TimeoutError when it takes longer than the limit.
 
     `first` is the container's process 1 as this machine counts.
     """
@@ -36,16 +65,26 @@ async def run_inside(
         "first": first,
         "namespaces": way.flags | (CLONE_NEWNET if network else 0),
     }
-    command = launcher_command("join", f"in {first}")
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, start_new_session=True, env={}
-    )
+    process, output = _spawn(config)
+    joined, printed = Living(process), _Output(output)
+    status = None
     try:
-        output, _ = await asyncio.wait_for(process.communicate(marshal.dumps(config)), limit)
+        async with asyncio.timeout(limit):
+            status = await joined.exited()
     finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.terminate()
-            await process.wait()
-    assert process.returncode is not None
-    return process.returncode, output[-_LAST_WORDS:].decode(errors="replace")
+        if status is None:
+            joined.signal(signal.SIGTERM)
+            await joined.exited()
+        joined.close()
+        words = printed.close()
+    return exit_code(status)[0], words
+
+
+def _spawn(config: dict[str, Any]) -> tuple[int, int]:
+    """Start the program that joins; return its process and its output."""
+    output, say = os.pipe()
+    try:
+        command = launcher_command("join", f"in {config['first']}")
+        return spawn_program(command, marshal.dumps(config), {1: say, 2: say}), output
+    finally:
+        os.close(say)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .attempt import Attempt
+from .launcher.main import LOCK, READY
 
 _HERE = str(Path(__file__).parent)
 _START = f"import sys; sys.path.insert(0, {_HERE!r}); from launcher.%s import main; main()"
@@ -34,24 +35,36 @@ def spawn(attempt: Attempt, config: Mapping[str, Any], *, title: str) -> tuple[i
     """
     lock = attempt.take_lock()
     assert lock is not None, f"{attempt.folder} is in use"
-    (told, tell), (ready, announce) = os.pipe(), os.pipe()
-    high = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for one in (told, lock, announce)]
+    ready, announce = os.pipe()
     trouble = os.open(
         attempt.folder / "launcher.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
     )
-    actions = [(os.POSIX_SPAWN_DUP2, high[0], 0), (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-    actions += [
-        (os.POSIX_SPAWN_DUP2, one, number) for one, number in ((trouble, 2), (high[1], 3), (high[2], 4))
-    ]
-    command = launcher_command("main", title)
+    try:
+        streams = {2: trouble, LOCK: lock, READY: announce}
+        return spawn_program(launcher_command("main", title), marshal.dumps(dict(config)), streams), ready
+    finally:
+        for descriptor in (lock, announce, trouble):
+            os.close(descriptor)
+
+
+def spawn_program(command: list[str], told: bytes, streams: Mapping[int, int]) -> int:
+    """Start a launcher program in a session of its own, tell it what to do, and return its process.
+
+    `streams` are the descriptors it gets, by their number there.
+    """
+    hear, tell = os.pipe()
+    wanted = {0: hear, **streams}
+    high = {number: fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for number, one in wanted.items()}
+    actions: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    actions += [(os.POSIX_SPAWN_DUP2, one, number) for number, one in high.items()]
     try:
         process = os.posix_spawn(command[0], command, {}, file_actions=actions, setsid=True)
     finally:
-        for descriptor in (told, lock, announce, trouble, *high):
+        for descriptor in (hear, *high.values()):
             os.close(descriptor)
     with suppress(BrokenPipeError), open(tell, "wb") as pipe:
-        pipe.write(marshal.dumps(dict(config)))
-    return process, ready
+        pipe.write(told)
+    return process
 
 
 async def read_all(descriptor: int) -> bytes:
@@ -96,6 +109,13 @@ class Living:
                 signal.pidfd_send_signal(self._handle, number)
             elif self._process:
                 os.kill(self._process, number)
+
+    async def exited(self) -> int:
+        """Wait for the end of a child of ours; return its wait status."""
+        if self._handle >= 0:
+            await self._readable()
+            return os.waitpid(self._process, 0)[1]
+        return (await asyncio.to_thread(os.waitpid, self._process, 0))[1]
 
     async def ended(self, attempt: Attempt) -> None:
         """Wait until the process has ended and nothing of its container lives."""

@@ -72,7 +72,7 @@ def _machine_env(container: Container, attempt: Attempt, bench: Bench, image: Im
     env = image_env(image, bench.settings.environ)
     env |= visible_devices(container, bench.pod, bench.place.gpus)
     env |= {"HOSTNAME": hostname_of(bench.pod), **bench.place.env}
-    return env | {MARK: bench.container_id(container.name, attempt.number)}
+    return env | {MARK: str(attempt.folder)}
 
 
 def _home(bench: Bench) -> str:

@@ -46,11 +46,14 @@ class Run:
         except OSError as error:
             return self._not_started(self._words("record", error.errno or 0, str(error.filename)))
         self._living = Living(process)
-        trouble = await read_all(ready)
-        if "started" in self.attempt.record():
-            return None
-        await self._living.ended(self.attempt)
-        self._living.close()
+        try:
+            trouble = await read_all(ready)
+            if "started" in self.attempt.record():
+                return None
+        except asyncio.CancelledError:
+            self._let_go()
+            raise
+        await self._ended()
         record = self.attempt.record()
         if trouble:
             return self._not_started(self._words("record", int(trouble.split()[1]), ""))
@@ -67,6 +70,9 @@ class Run:
                 return None
             await asyncio.sleep(_POLL)  # its launcher has begun, and needs a moment to say so
         record = self.attempt.record()
+        if is_same_process(record):  # a child of this very process, which nobody has waited for
+            with suppress(ChildProcessError):
+                os.waitpid(record["pid"], 0)
         if "message" in record:
             return self._start_error(record["message"], record["ended"])
         if "failed" in record:
@@ -80,13 +86,20 @@ class Run:
 
     async def ended(self) -> Terminated:
         """Wait for the end of a container that has started."""
+        await self._ended()
+        return self._terminated(self.attempt.record())
+
+    async def _ended(self) -> None:
         assert self._living is not None
         try:
             await self._living.ended(self.attempt)
         finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._living is not None:
             self._living.close()
             self._living = None
-        return self._terminated(self.attempt.record())
 
     def signal(self, *, kill: bool) -> None:
         """Ask the container to end, or end it and everything it started."""
@@ -111,7 +124,7 @@ class Run:
 
     def _terminated(self, record: dict[str, Any]) -> Terminated:
         if "ended" not in record:
-            end_strays(self._id())
+            end_strays(self.attempt.folder)
         ended = classify(record, killed_by_us=self._killed, now=time.time(), container_id=self._id())
         words = last_words(
             self._container.spec, self.attempt.termination_log, self.attempt.log, failed=ended.exit_code != 0

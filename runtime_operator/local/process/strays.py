@@ -8,12 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 
 MARK = "KFP_TRAINER_CONTAINER"
-"""variable that every process of a container carries; its value is the container's id"""
+"""variable that every process of a container carries; its value is the folder of its run"""
 
 
-def marked(container_id: str) -> list[int]:
+def marked(folder: Path) -> list[int]:
     """List the processes of a container; none where there is no /proc."""
-    wanted = f"{MARK}={container_id}".encode()
+    wanted = f"{MARK}={folder}".encode()
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -22,9 +22,9 @@ def marked(container_id: str) -> list[int]:
     return found
 
 
-def end_strays(container_id: str) -> None:
+def end_strays(folder: Path) -> None:
     """Kill the processes of a container until there are none."""
-    while processes := [one for one in marked(container_id) if one != os.getpid()]:
+    while processes := [one for one in marked(folder) if one != os.getpid()]:
         for process in processes:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)

@@ -68,13 +68,13 @@ async def test_what_lives_can_be_stopped_and_asked(bed, pod_of, killed_runner):
     living = bed.adopt()
     await bed.kind("ready")
     assert await living.stop(5) == "Failed"
-    assert marked("process://0c8a4c0e-1/main/0") == []
+    assert marked(bed.folder / "containers" / "main" / "0") == []
 
 
 async def test_what_ended_meanwhile_is_known(bed, pod_of, killed_runner):
     killed_runner(pod_of(*SH, "echo up; sleep 0.2; exit 9"), "started main")
     deadline = time.monotonic() + 5
-    while marked("process://0c8a4c0e-1/main/0") and time.monotonic() < deadline:
+    while marked(bed.folder / "containers" / "main" / "0") and time.monotonic() < deadline:
         time.sleep(0.02)
     living = bed.adopt()
     assert await bed.end(living) == "Failed"
@@ -126,10 +126,10 @@ async def test_a_sidecar_that_outlived_the_others_is_stopped(bed, pod_of):
     living = bed.start(pod_of("true", spec={"initContainers": inits}))
     await bed.kind("exited")
     await bed.detach(living)
-    assert marked("process://0c8a4c0e-1/side/0")
+    assert marked(bed.folder / "containers" / "side" / "0")
     living = bed.adopt()
     assert await bed.end(living) == "Succeeded"
-    assert marked("process://0c8a4c0e-1/side/0") == []
+    assert marked(bed.folder / "containers" / "side" / "0") == []
     ends = {
         one["name"]: one["state"]["terminated"]["exitCode"]
         for one in living.status()["initContainerStatuses"]
@@ -153,7 +153,7 @@ async def test_a_launcher_that_is_killed_takes_its_container_along(bed, pod_of):
     assert await bed.end(living) == "Failed"
     ended = living.status()["containerStatuses"][0]["state"]["terminated"]
     assert (ended["exitCode"], ended["reason"]) == (137, "ContainerStatusUnknown")
-    assert marked("process://0c8a4c0e-1/main/0") == []
+    assert marked(bed.folder / "containers" / "main" / "0") == []
 
 
 async def test_a_number_used_again_is_not_the_launcher(bed, pod_of):

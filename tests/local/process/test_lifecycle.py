@@ -24,7 +24,7 @@ def condition(living, kind):
 
 
 def left_over(bed, name="main", number=0):
-    return marked(f"process://0c8a4c0e-1/{name}/{number}")
+    return marked(bed.folder / "containers" / name / str(number))
 
 
 async def test_on_failure_restarts_in_place_and_keeps_the_log_before(bed, pod_of):
