@@ -18,12 +18,13 @@ from kfp_trainer.runtime_operator.settings import Settings
 
 Say = Callable[[str], None]
 NEEDED = ("kfp", "torch", "transformers", "trl", "peft", "datasets")
+THREADS = 1  # a model this small gains nothing from a second one
 TRAINING = {
     "max_steps": 200,
     "learning_rate": 3e-3,
     "sequence_length": 128,
     "log_every": 20,
-    "threads": 1,  # a model this small gains nothing from a second one
+    "threads": THREADS,
 }
 
 
@@ -71,7 +72,8 @@ def run_pipeline(model: Path, data: Path, folder: Path) -> None:
     from kfp_trainer.pipelines.local_run import run_local
 
     arguments = {"model_path": str(model), "dataset_path": str(data), "output_path": str(folder / "model")}
-    run_local(load_pipeline("finetune_llm"), {**arguments, "training": TRAINING}, folder)
+    choices = {"training": TRAINING, "evaluation": {"threads": THREADS}}
+    run_local(load_pipeline("finetune_llm"), {**arguments, **choices}, folder)
 
 
 def show_results(folder: Path, say: Say) -> None:

@@ -13,6 +13,7 @@ from ..files import digest, write_text
 from ..models import check_model, is_adapter, load_model, load_tokenizer
 from ..quiet import quiet_libraries
 from ..rows import Row, find_rows, read_rows
+from ..threads import limit_threads
 from .comparison import EVALUATION_FILE, REPORT_FILE, Evaluation, pair_up, share_right
 from .report import evaluation_report
 from .settings import EvaluateSettings
@@ -36,6 +37,7 @@ def evaluate(settings: EvaluateSettings) -> Evaluation:
 
 
 def _measure(settings: EvaluateSettings, rows: list[Row], digests: dict[str, str]) -> Evaluation:
+    limit_threads(settings.threads)
     quiet_libraries()
     import torch
 

@@ -23,3 +23,6 @@ class EvaluateSettings(Settings):
     batch_size: int = Field(default=32, gt=0, description="questions answered at once")
     max_new_tokens: int = Field(default=64, gt=0, description="the longest answer, in tokens")
     seed: int = Field(default=7, ge=0, description="makes a run repeatable")
+    threads: int | None = Field(
+        default=None, gt=0, description="CPU threads a process computes with; unset: torch's own choice"
+    )

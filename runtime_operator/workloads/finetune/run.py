@@ -22,6 +22,7 @@ from ..files import digest, write_text
 from ..models import check_model
 from ..quiet import quiet_libraries
 from ..rows import Row, find_rows, read_rows
+from ..threads import limit_threads
 from .outputs import ADAPTER, CHECKPOINTS, MERGED, newest_checkpoint, save_outputs
 from .processes import Place, read_place, share_of_batch
 from .progress import ProgressLog
@@ -61,6 +62,7 @@ def _train(
     log: ProgressLog | None,
 ) -> FinetuneResult:
     begun = time.perf_counter()
+    limit_threads(settings.threads)
     quiet_libraries()
     from .trainer import build_trainer, count_tokens
 

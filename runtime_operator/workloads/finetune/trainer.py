@@ -27,13 +27,10 @@ def build_trainer(
     settings: FinetuneSettings, rows: list[Row], *, place: Place, checkpoints: Path, log: ProgressLog | None
 ) -> Any:
     """A TRL trainer for `settings`; only the first process is given a `log`."""
-    import torch
     from datasets import Dataset
     from transformers import set_seed
     from trl import SFTTrainer
 
-    if settings.threads:
-        torch.set_num_threads(settings.threads)
     set_seed(settings.seed)
     tokenizer = load_tokenizer(settings.model)
     model = load_model(settings.model)
