@@ -1,5 +1,6 @@
 """A runner that is killed loses nothing: the next one takes over what lives and goes on with what died."""
 
+import asyncio
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import time
 import pytest
 
 from kfp_trainer.runtime_operator.errors import SetupError
+from kfp_trainer.runtime_operator.local.process import Place
 from kfp_trainer.runtime_operator.local.process.strays import marked
 
 SH = ["sh", "-c"]
@@ -166,6 +168,25 @@ async def test_a_number_used_again_is_not_the_launcher(bed, pod_of):
     again = bed.adopt()
     assert await bed.end(again) == "Failed"
     assert again.status()["containerStatuses"][0]["state"]["terminated"]["reason"] == "ContainerStatusUnknown"
+
+
+async def test_letting_go_at_any_moment_leaks_nothing(bed, pod_of):
+    """Pods are let go while they start, run, are asked, and end; each is taken over and comes to its end."""
+    probe = {"exec": {"command": ["true"]}, "periodSeconds": 0.01}
+    pod = pod_of("sleep", "0.1", readinessProbe=probe)
+    before = os.listdir("/proc/self/fd")
+
+    async def one(number):
+        others = {"resolver": bed.objects, "listener": bed.hear}
+        place = Place(bed.folder.with_name(f"pod-{number}"))
+        living = bed.runner.start(pod, place, **others)
+        await asyncio.sleep(0.03 * number)
+        await living.detach()
+        async with asyncio.timeout(10):
+            return await bed.runner.adopt(place.folder, **others).wait()
+
+    assert await asyncio.gather(*map(one, range(10))) == ["Succeeded"] * 10
+    assert len(os.listdir("/proc/self/fd")) == len(before)
 
 
 async def test_a_start_that_failed_is_known(bed, pod_of):
