@@ -78,6 +78,8 @@ def _type(node: Node, value: Any, kind: str, path: str) -> Iterator[FieldError]:
     if "anyOf" in node.keywords and kind != "null":
         yield invalid("", f'"{path}" must validate at least one schema (anyOf)')
         yield FieldError(path, f'{path} in body must be of type {node.types[0]}: "{kind}"', WRONG_TYPE)
+        if kind == "number":
+            yield invalid("", f"Checked value must be of type integer (default format) in {path}")
 
 
 def _string(node: Node, value: Any, path: str) -> Iterator[FieldError]:

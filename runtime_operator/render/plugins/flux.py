@@ -69,21 +69,21 @@ class Flux(Plugin):
         trainer = info.job.spec.trainer
         if info.upstream and (trainer is None or trainer.numNodes is None):
             raise SpecError("runtime error: invalid memory address or nil pointer dereference")
-        nodes = _nodes(info)
-        if nodes is None or nodes.main is None:
+        nodes, image = _nodes(info), _setting(info, "FLUX_VIEW_IMAGE")
+        _wrap(info)
+        if nodes is None:
             return
-        image = _setting(nodes.main, "FLUX_VIEW_IMAGE")
-        _wrap(info, nodes.main)
         nodes.add_volumes(*files.volumes(info))
-        nodes.main.add_mounts(files.mounts(info))
+        if nodes.main is not None:
+            nodes.main.add_mounts(files.mounts(info))
         nodes.init_containers.append(Container({"name": INSTALLER, "image": image, **files.installer(info)}))
 
     def build_components(self, info: Info) -> Iterable[Object]:
         """Build the scripts and the key."""
-        policy, nodes = _policy(info.runtime), _nodes(info)
-        if policy is None or nodes is None or nodes.main is None:
+        policy = _policy(info.runtime)
+        if policy is None or (_nodes(info) is None and not info.upstream):
             return ()
-        cluster = _cluster(info, nodes, nodes.main, policy)
+        cluster = _cluster(info, policy)
         scripts = {"entrypoint.sh": entrypoint_script(cluster), "init.sh": init_script(cluster)}
         config = info.owned("v1", "ConfigMap", files.config_name(info), data=scripts)
         return (config, files.secret_object(info))
@@ -96,45 +96,60 @@ def _policy(runtime: Runtime) -> FluxPolicy | None:
 
 def _nodes(info: Info) -> Pods | None:
     """Find the pods that run Flux; upstream looks for the name and nothing else."""
-    return info.pod_set(NODE) if info.upstream else info.trainer
+    if info.upstream:
+        return info.pod_set(NODE)
+    return info.trainer if info.trainer is not None and info.trainer.main is not None else None
 
 
-def _setting(main: Container, name: str) -> str:
-    entry = main.env(name) or {}
-    return str(entry.get("value", DEFAULTS[name]))
+def _setting(info: Info, name: str) -> str:
+    main = info.trainer.main if info.trainer is not None else None
+    entry = main.env(name) if main is not None else None
+    return str((entry or {}).get("value", DEFAULTS[name]))
 
 
-def _wrap(info: Info, main: Container) -> None:
+def _wrap(info: Info) -> None:
     """Put our script before the command: its words become one, which the script takes apart again."""
-    trainer = info.job.spec.trainer
-    own_args = main.get("args") or []
-    if not info.upstream:
-        command = shlex.join([*(main.get("command") or []), *own_args])
-        main.put("args", [])
-    else:
-        given = trainer.args if trainer is not None and trainer.args is not None else []
-        command = " ".join([*(main.get("command") or []), *given]).strip()
-        main.put("args", main.source.get("args") or [])
-    main.put("command", ["/bin/bash", f"{files.CONFIG_DIR}/entrypoint.sh", command])
+    given = info.job.spec.trainer
+    for pods in info.trainers:
+        main = pods.main
+        if main is None:
+            continue
+        words = main.get("command") or []
+        if info.upstream:
+            args = given.args if given is not None and given.args is not None else []
+            command = " ".join([*words, *args]).strip()
+            main.put("args", main.source.get("args") or [])
+        else:
+            command = shlex.join([*words, *(main.get("args") or [])])
+            main.put("args", [])
+        main.put("command", ["/bin/bash", f"{files.CONFIG_DIR}/entrypoint.sh", command])
 
 
-def _cluster(info: Info, nodes: Pods, main: Container, policy: FluxPolicy) -> Cluster:
-    trainer = info.job.spec.trainer
+def _cluster(info: Info, policy: FluxPolicy) -> Cluster:
+    trainer, (name, count) = info.job.spec.trainer, _brokers(info)
     tasks = (
         trainer.numProcPerNode if trainer is not None and trainer.numProcPerNode else policy.numProcPerNode
     )
-    gpus = accelerator_count(info, nodes)
+    gpus = accelerator_count(info, _nodes(info))
     share = gpus if info.upstream else gpus // max(tasks, 1)
     info.decide("flux", f"{tasks} tasks", "on each node, with %s GPUs a task", share)
     subdomain = info.name if info.upstream else info.subdomain
     domain = "cluster.local" if info.upstream else info.facts.cluster_domain
     return Cluster(
-        prefix=f"{info.name}-{nodes.name}-0",
-        nodes=nodes.count,
+        prefix=f"{info.name}-{name}-0",
+        nodes=count,
         tasks=tasks,
         gpus=gpus,
         gpus_per_task=share,
         domain=f"{subdomain}.{info.namespace}.svc.{domain}",
-        device=_setting(main, "FLUX_NETWORK_DEVICE"),
-        queue_policy=_setting(main, "FLUX_QUEUE_POLICY"),
+        device=_setting(info, "FLUX_NETWORK_DEVICE"),
+        queue_policy=_setting(info, "FLUX_QUEUE_POLICY"),
     )
+
+
+def _brokers(info: Info) -> tuple[str, int]:
+    """The job they run in, and how many; upstream believes the TrainJob, whatever the pods are."""
+    nodes, trainer = _nodes(info), info.job.spec.trainer
+    if nodes is not None and not info.upstream:
+        return nodes.name, nodes.count
+    return NODE, (trainer.numNodes if trainer is not None else None) or 1

@@ -146,7 +146,7 @@ def _count(info: Info, policy: MPIPolicy) -> None:
         info.warn(
             "spec.mlPolicy.mpi: the runtime has no job 'launcher', so each node runs the command: add one"
         )
-    elif launcher is not node:
+    else:
         launcher.count = 1
     if node is None:
         return

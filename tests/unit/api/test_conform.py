@@ -69,6 +69,15 @@ QUANTITIES = {
             _typed(GPU, "integer", "boolean"),
         },
     ),
+    "a fraction": (
+        2.5,
+        {
+            _typed(GPU, "integer,string", "number"),
+            ("", INVALID, f'"{GPU}" must validate at least one schema (anyOf)'),
+            _typed(GPU, "integer", "number"),
+            ("", INVALID, f"Checked value must be of type integer (default format) in {GPU}"),
+        },
+    ),
     "null": (None, {_typed(GPU, "integer,string", "null")}),
 }
 

@@ -24,13 +24,14 @@ STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 def runtime(
     *,
     name: str = "node",
+    main: str = "node",
     flux: Any = None,
     compat: Any = None,
     inits: Any = None,
     network: Any = None,
     **container: Any,
 ) -> Any:
-    pod = {"containers": [{"name": "node", "image": "a", **container}], "initContainers": inits or []}
+    pod = {"containers": [{"name": main, "image": "a", **container}], "initContainers": inits or []}
     job = {
         "name": name,
         "template": {"metadata": {"labels": {STEP: "trainer"}}, "spec": {"template": {"spec": pod}}},
@@ -230,10 +231,20 @@ def test_without_a_key_the_secret_says_so() -> None:
     assert secret["stringData"] == {"curve.cert": "<drawn when the job is applied>"}
 
 
-def test_upstream_does_nothing_for_a_job_of_another_name() -> None:
+def test_upstream_wraps_the_command_of_a_trainer_of_another_name_and_equips_nobody() -> None:
     plan = upstreams({"numNodes": 2, "command": ["x"]}, name="worker")
-    assert "initContainers" not in {key for key, value in pod_of(plan).items() if value}
-    assert plan.find("Secret") is None
+    pod = pod_of(plan)
+    assert pod["containers"][0]["command"] == ["/bin/bash", "/etc/flux-config/entrypoint.sh", "x"]
+    assert not pod.get("initContainers")
+    assert plan.find("Secret") is not None
+    assert "-N 2 " in scripts_of(plan)["entrypoint.sh"]
+
+
+def test_upstream_equips_a_job_node_without_a_container_node_and_wraps_nothing() -> None:
+    pod = pod_of(upstreams({"numNodes": 2, "command": ["x"]}, main="trainer", command=["own"]))
+    assert [each["name"] for each in pod["initContainers"]] == ["flux-installer"]
+    assert pod["containers"][0]["command"] == ["own"]
+    assert not pod["containers"][0].get("volumeMounts")
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
