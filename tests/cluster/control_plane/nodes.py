@@ -1,0 +1,49 @@
+"""Simulated nodes: KWOK plays their pods, and the schedulers see real room."""
+
+from .client import ApiError, Client, Json, collection
+from .parts import NODE_SELECTOR
+
+NODES = collection("v1", "Node")
+
+
+def add_nodes(client: Client, count: int, *, pool: str, cpu: int = 64, gpus: int = 8) -> list[str]:
+    """Add nodes with this room each; they carry the label `pool`, which a pod can select."""
+    key, value = NODE_SELECTOR.split("=")
+    room = {"cpu": str(cpu), "memory": "256Gi", "pods": "250", "nvidia.com/gpu": str(gpus)}
+    names = [f"{pool}-{index}" for index in range(count)]
+    for name in names:
+        labels = {key: value, "pool": pool, "kubernetes.io/hostname": name}
+        status = {
+            "capacity": room,
+            "allocatable": room,
+            "conditions": [{"type": "Ready", "status": "True", "reason": "Simulated"}],
+        }
+        node = {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": labels},
+            "status": status,
+        }
+        client.create(node)
+    return names
+
+
+def lose_node(client: Client, name: str) -> None:
+    """Nobody answers for the node any more, as when its machine has gone; its pods stay as they were."""
+    key = NODE_SELECTOR.split("=")[0]
+    client.patch(f"{NODES}/{name}", {"metadata": {"labels": {key: None}}})
+
+
+def remove_nodes(client: Client, names: list[str]) -> None:
+    """Delete nodes."""
+    for name in names:
+        try:
+            client.delete(f"{NODES}/{name}")
+        except ApiError as refused:
+            if refused.code != 404:
+                raise
+
+
+def pods_of(client: Client, namespace: str, selector: str = "") -> list[Json]:
+    """The pods of a namespace."""
+    return client.items(f"{collection('v1', 'Pod', namespace)}?labelSelector={selector}")
