@@ -117,6 +117,10 @@ def try_job(
     sent: Sent, world: World, runtimes: Sequence[Review], *, facts: Facts, compat: api.Compat = None
 ) -> Outcome:
     """Take a TrainJob through the schema, admission and the build."""
+    if sent.old is not None and compat:  # whose rules are never newer than what is stored
+        before = try_job(Sent(sent.old), world, runtimes, facts=facts, compat=compat)
+        if before.review.errors:
+            return before
     old, unreadable = _stored(sent.old, compat)
     review = _review(sent.job, old=old, compat=compat)
     review = replace(review, errors=(*unreadable, *review.errors))

@@ -27,8 +27,8 @@ MERGE_KEYS: Mapping[str, str] = {
 }
 """lists that merge by a key of their items; every other list is atomic"""
 
-_ZERO_IS_ABSENT = frozenset({"readOnly", "subPath", "subPathExpr", "value"})
-"""fields whose false or empty value upstream's types cannot tell from absent"""
+_ZERO_IS_ABSENT = frozenset({"subPath", "subPathExpr", "value"})
+"""texts that are as good as absent to upstream's types when they are empty; `typed` knows the rest"""
 
 
 def patched_spec(spec: Object, patches: Iterable[Object], *, upstream: bool = False) -> Object:
@@ -111,7 +111,7 @@ def _is_absent(key: str, value: Any, *, upstream: bool) -> bool:
     """A patch cannot unset: what is null or an empty list says nothing, and upstream loses more than that."""
     if value is None or value == []:
         return True
-    return upstream and key in _ZERO_IS_ABSENT and value in (False, "")
+    return upstream and key in _ZERO_IS_ABSENT and value == ""
 
 
 def _merge_list(field: str, base: Sequence[Any], patch: Sequence[Any], *, upstream: bool) -> list[Any]:

@@ -52,10 +52,13 @@ class TorchTune(Plugin):
         command = [*TUNE_RUN]
         if pods.count > 1 or (devices > 1 if per_node == AUTO else int(per_node) > 1):
             command.append(f"--rdzv_endpoint={host(info)}:{TRAINER_PORT}")
-        own = pods.main.source.get("command") or ()
+        mains = [each.main for each in info.trainers if each.main is not None]
+        own = [word for main in mains for word in main.source.get("command") or ()]
         settings = _settings(own, args, upstream=info.upstream)
         config = model_of(info.job.spec.runtimeRef.name) + suffix
-        pods.main.put("command", [*command, recipe, "--config", config, *settings])
+        command += [recipe, "--config", config, *settings]
+        for main in mains:
+            main.put("command", command)
         adapter = adapter_of(args) or "none"
         info.decide("recipe", recipe, "nodes: %s, devices: %s, adapter: %s", pods.count, devices, adapter)
 

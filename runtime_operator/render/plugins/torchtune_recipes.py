@@ -51,6 +51,8 @@ def recipe_of(*, nodes: int, per_node: Processes, devices: int, args: Sequence[s
     """The recipe, and the ending of its configuration's name."""
     if nodes > 1:
         return _MULTI_NODE
+    if nodes < 1:  # upstream admits it
+        return _RECIPES[False, ""]
     return _RECIPES[per_node == 1 or devices == 1, adapter_of(args)]
 
 

@@ -92,6 +92,14 @@ def test_a_job_is_refused(sentence):
     assert found.plan is None
 
 
+def test_what_upstream_would_not_have_stored_is_refused_as_if_it_were_new():
+    stored, sent = job(trainer={"env": [{"name": "PET_NNODES", "value": "1"}]}), job()
+    (theirs,) = dry_run([runtime(), stored, sent], compat="upstream").jobs
+    (ours,) = dry_run([runtime(), stored, sent]).jobs
+    assert fields(theirs) == [("TrainJob/bert", "spec.trainer.env")]
+    assert fields(ours) == [("TrainJob/bert", "spec.trainer")]
+
+
 def test_a_job_is_built():
     (found,) = dry_run([runtime(), job()]).jobs
     assert found.errors == ()

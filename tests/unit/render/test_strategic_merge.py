@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kfp_trainer.runtime_operator.render.strategic_merge import patched_metadata, patched_spec
+from kfp_trainer.runtime_operator.render.typed import typed
 
 
 def spec(**pod: Any) -> dict[str, Any]:
@@ -179,6 +180,12 @@ DIFFERENT: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[
         {"containers": [{"name": "x", "env": [{"name": "A", "value": ""}]}]},
         {"containers": [{"name": "x", "env": [{"name": "A", "value": "1"}]}]},
     ),
+    "a volume that shall be written to, where upstream can tell": (
+        {"volumes": [{"name": "w", "csi": {"driver": "d", "readOnly": True}}]},
+        {"volumes": [{"name": "w", "csi": {"driver": "d", "readOnly": False}}]},
+        {"volumes": [{"name": "w", "csi": {"driver": "d", "readOnly": False}}]},
+        {"volumes": [{"name": "w", "csi": {"driver": "d", "readOnly": False}}]},
+    ),
     "a mount that shall be written to": (
         {"containers": [{"name": "x", "volumeMounts": [{"name": "a", "mountPath": "/a", "readOnly": True}]}]},
         {
@@ -199,10 +206,8 @@ DIFFERENT: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[
 @pytest.mark.parametrize("sentence", DIFFERENT)
 def test_what_upstream_merges_wrongly(sentence: str) -> None:
     base, change, ours, theirs = DIFFERENT[sentence]
-    merged = [
-        patched_spec(spec(**base), [patch(job("node", **change))], upstream=upstream)
-        for upstream in (False, True)
-    ]
+    given, patches = spec(**base), [patch(job("node", **change))]
+    merged = patched_spec(given, patches), patched_spec(given, typed(patches), upstream=True)
     assert [pod_of(each) for each in merged] == [ours, theirs]
 
 

@@ -21,6 +21,7 @@ RECIPES = {
     "several devices": (1, "auto", 4, [], "full_finetune_distributed _full"),
     "LoRA on several": (1, "auto", 4, LORA, "lora_finetune_distributed _lora"),
     "QLoRA on several": (1, 4, 4, QLORA, "lora_finetune_distributed _qlora"),
+    "no node, as upstream admits it": (0, "auto", 1, QLORA, "full_finetune_distributed _full"),
     "several nodes": (2, "auto", 4, LORA, "full_finetune_distributed _full_multinode"),
 }
 
@@ -159,6 +160,21 @@ def test_upstream_without_a_main_container(world):
     runtime, job, _ = tuned(world)
     runtime["spec"]["template"]["spec"]["replicatedJobs"] = [world.replicated_job(container={"name": "x"})]
     assert "command" not in world.container_of(world.plan_of(runtime, job, compat="upstream"), "x")
+
+
+def test_upstream_gives_one_command_to_all_trainers_with_the_settings_of_each(world):
+    runtime, job, _ = tuned(world)
+    first = {"name": "node", "image": "i", "command": ["x", "output_dir=/a"]}
+    second = {"name": "node", "image": "i", "command": ["y", "output_dir=/b", "lr=1"]}
+    jobs = [world.replicated_job("a", container=first), world.replicated_job("b", container=second)]
+    runtime["spec"]["template"]["spec"]["replicatedJobs"] = jobs
+    plan = world.plan_of(runtime, job, compat="upstream")
+    commands = [
+        each["template"]["spec"]["template"]["spec"]["containers"][0]["command"]
+        for each in plan.find("JobSet")["spec"]["replicatedJobs"]
+    ]
+    assert commands[0] == commands[1]
+    assert commands[0][-2:] == ["output_dir=/a", "output_dir=/b"]
 
 
 RULES = {
