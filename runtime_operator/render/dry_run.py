@@ -148,11 +148,11 @@ def _stored(old: Object | None, compat: api.Compat) -> tuple[Object | None, tupl
 
 
 def existing_for(job: Object, world: World, facts: Facts) -> dict[tuple[str, str], Object]:
-    """What exists where the job and the operator look; the job's own namespace goes first."""
-    return {
-        **world.existing(facts.operator_namespace),
-        **world.existing(job["metadata"]["namespace"]),
-    }
+    """What exists in the job's namespace and in the cluster, and of the operator's the certificate."""
+    found = world.existing(job["metadata"]["namespace"])
+    place = ("Secret", facts.certificate)
+    certificate = world.existing(facts.operator_namespace).get(place)
+    return found if certificate is None else {**found, place: certificate}
 
 
 def _admit_and_build(

@@ -18,7 +18,7 @@ class Facts:
     """The objects that exist already, and the settings of the installation."""
 
     existing: Mapping[tuple[str, str], Object] = field(default_factory=dict)
-    """objects of the job's namespace and of the cluster, by (kind, name)"""
+    """objects of the job's namespace and of the cluster, by (kind, name), and the operator's `certificate`"""
     looked_up: frozenset[str] = frozenset()
     """kinds of which `existing` holds every object there is, so that one which is missing does not exist"""
     features: frozenset[str] = frozenset()

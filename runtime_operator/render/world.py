@@ -50,12 +50,12 @@ class World:
     sent: tuple[Sent, ...]
     others: tuple[Object, ...]
 
-    def existing(self, *namespaces: str) -> Mapping[tuple[str, str], Object]:
-        """The objects that exist in these namespaces and in the cluster, by kind and name."""
+    def existing(self, namespace: str) -> dict[tuple[str, str], Object]:
+        """The objects that exist in a namespace and in the cluster, by kind and name."""
         return {
             (each["kind"], each["metadata"]["name"]): each
             for each in self.others
-            if _namespace(each) in (None, *namespaces)
+            if _namespace(each) in (None, namespace)
         }
 
 

@@ -54,7 +54,7 @@ class Progress(Plugin):
         if GATE not in info.facts.features:
             return ()
         secret = info.existing("Secret", info.facts.certificate)
-        if secret is None:
+        if secret is None or secret["metadata"].get("namespace") != info.facts.operator_namespace:
             raise SetupError(
                 f"failed to look up status server tls secret: secret {info.facts.certificate!r} of namespace "
                 f"{info.facts.operator_namespace!r} is not found"

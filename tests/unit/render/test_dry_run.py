@@ -148,6 +148,17 @@ def test_what_exists_is_seen_and_facts_are_kept():
     assert found.facts.looked_up == {"Secret"}
 
 
+def test_of_the_operators_namespace_only_its_certificate_is_seen():
+    def secret(name, namespace):
+        return {"kind": "Secret", "metadata": {"name": name, "namespace": namespace}}
+
+    name = "kubeflow-trainer-webhook-cert"
+    own, forged = secret(name, "kubeflow-system"), secret(name, "default")
+    others = [secret("s", "kubeflow-system"), own, forged]
+    (found,) = dry_run([runtime(), job(), *others]).jobs
+    assert found.facts.existing == {("Secret", name): own}
+
+
 def test_a_build_that_cannot_be_done_says_why():
     """Upstream admits it, and the controller then finds a snapshot of another job."""
     (found,) = dry_run([runtime(), job(), snapshot(owner="another")], compat="upstream").jobs

@@ -14,7 +14,9 @@ SECRET = {"data": {"ca.crt": base64.b64encode(b"pem").decode()}}
 
 
 def facts(secret=SECRET, **more):
-    existing = {("Secret", "kubeflow-trainer-webhook-cert"): secret} if secret else {}
+    metadata = {"namespace": more.get("operator_namespace", "kubeflow-system")}
+    named = {"metadata": metadata, **secret} if secret else None
+    existing = {("Secret", "kubeflow-trainer-webhook-cert"): named} if named else {}
     return Facts(existing=existing, features=ON, **more)
 
 
@@ -60,6 +62,10 @@ def test_a_job_without_a_trainer_posts_nothing(world):
 
 BROKEN = {
     "no Secret": (None, "failed to look up status server tls secret: secret 'kubeflow-trainer-webhook-cert'"),
+    "the Secret of somebody else": (
+        {**SECRET, "metadata": {"namespace": "lab"}},
+        "failed to look up status server tls secret: secret 'kubeflow-trainer-webhook-cert'",
+    ),
     "a Secret without the authority": ({"data": {}}, "failed to find status server ca.crt in tls secret"),
 }
 
