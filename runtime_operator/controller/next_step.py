@@ -8,6 +8,7 @@ so that whatever was not done the first time is done the next: a deadline's dele
     has ended                                 nothing is built again; what it held is let go; TTL
     its time is over                          Failed, and the JobSet goes
     a namesake's objects are in the way       wait until they are gone
+    cannot be built yet                       tried again: no runtime yet, no certificate of the operator yet
     cannot be built                           Failed if it never ran; told in an event if it runs
     else                                      apply, and come back at the next deadline
 """
@@ -25,7 +26,7 @@ from ..api.names import (
     REASON_RUNTIME_INVALID,
     REASON_START_DEADLINE,
 )
-from ..errors import KfpTrainerError, Retryable, SpecError
+from ..errors import KfpTrainerError, Retryable, SetupError, SpecError
 from ..render import snapshot
 from ..render.plan import Object, Plan
 from ..render.registry import end_of
@@ -38,6 +39,7 @@ from .waiting import why, with_why
 
 LONGEST_EVENT = 1024  # an API server takes no more
 NAMESAKE = "waits until a deleted TrainJob of the same name is gone"
+SETUP_AGAIN_AFTER = 30.0  # seconds; until then somebody may have mended the installation
 NAMESAKE_GONE_AFTER = 5.0  # seconds; garbage collection takes about as long
 
 
@@ -115,8 +117,8 @@ def _go_on(
     resting = gang if is_suspended(job) else ()
     try:
         plan = build()
-    except Retryable as error:
-        again = _sooner(wait, error.after)
+    except (Retryable, SetupError) as error:
+        again = _sooner(wait, getattr(error, "after", SETUP_AGAIN_AFTER))
         status = with_why(status, f"cannot be built yet: {_in_one_line(error)}")
         return NextStep(delete=resting, status=status, requeue_after=again, events=(_event(error),))
     except SpecError as error:

@@ -15,7 +15,7 @@ import yaml
 from ..api.read import read
 from ..api.runtime import ClusterTrainingRuntime, TrainingRuntime
 from ..api.wire import Compat
-from ..errors import FieldError, SpecError
+from ..errors import Retryable, SpecError
 from .overlay import Object
 from .typed import typed
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SUFFIX = "-runtime-snapshot"
 KEY = "runtime"
+LOOK_AGAIN_AFTER = 30.0  # seconds, for a runtime that is not there
 _INVALID = "invalid runtime snapshot: "
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FAST_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -51,9 +52,8 @@ def runtime_of(
         return frozen, text
     if runtime is None:
         ref = job.spec.runtimeRef
-        raise SpecError(
-            [FieldError("spec.runtimeRef", f"{ref.kind} {ref.name!r} is not found; create it first")]
-        )
+        text = f"spec.runtimeRef: {ref.kind} {ref.name!r} is not found; create it first"
+        raise Retryable(text, after=LOOK_AGAIN_AFTER)
     return runtime, None
 
 

@@ -8,7 +8,7 @@ a name for a generateName, and a uid that stands in for the real one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 

@@ -35,7 +35,7 @@ def answer(case: Case, *, compat: api.Compat = "upstream") -> Answer:
     if case.get("reconcile"):
         return _reconciled(case, facts, compat)
     outcome = dry_run(case["input"], facts=facts, compat=compat)
-    refused = next((each.errors for each in outcome.runtimes if each.errors), ())
+    refused = tuple(error for each in outcome.runtimes for error in each.errors)
     return _refused(refused) if refused else _built(outcome)
 
 

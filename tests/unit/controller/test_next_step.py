@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from kfp_trainer.runtime_operator.controller.next_step import next_step
-from kfp_trainer.runtime_operator.errors import FieldError, Retryable, SpecError
+from kfp_trainer.runtime_operator.errors import FieldError, Retryable, SetupError, SpecError
 
 NOW = datetime(2026, 1, 1, 0, 10, tzinfo=UTC)
 CREATED = "2026-01-01T00:00:00Z"  # ten minutes ago
@@ -215,6 +215,15 @@ CASES = {
         60.0,
     ),
     "what may work later is tried later": (job(), [], cannot(Retryable("no", after=7)), [], [], None, 7.0),
+    "an installation that lacks something may be mended": (
+        job(),
+        [],
+        cannot(SetupError("no certificate")),
+        [],
+        [],
+        None,
+        30.0,
+    ),
     "a deadline comes before the next try": (
         job(activeDeadlineSeconds=601),
         [],
@@ -305,6 +314,7 @@ WHYS = {
     ),
     "a namesake's JobSet is waited out": "waits until a deleted TrainJob of the same name is gone",
     "what may work later is tried later": "cannot be built yet: no",
+    "an installation that lacks something may be mended": "cannot be built yet: no certificate",
     "a running job is not failed by what cannot be built again": (
         "stays as it is, since it cannot be built: no"
     ),

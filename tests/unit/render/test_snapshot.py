@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from kfp_trainer.runtime_operator.errors import SpecError
+from kfp_trainer.runtime_operator.errors import Retryable, SpecError
 from kfp_trainer.runtime_operator.render.facts import Facts
 
 POLICY = {"torch": {}, "numNodes": 2}
@@ -103,5 +103,5 @@ def test_refused(sentence, world):
 
 
 def test_neither_runtime_nor_snapshot(world):
-    with pytest.raises(SpecError, match=r"spec\.runtimeRef: ClusterTrainingRuntime 'rt' is not found"):
+    with pytest.raises(Retryable, match=r"spec\.runtimeRef: ClusterTrainingRuntime 'rt' is not found"):
         world.plan_of(None, world.train_job())
