@@ -91,9 +91,9 @@ def simulated(client: Client) -> Iterator[Callable[..., str]]:
     """Adds a pool of simulated nodes, which only pods that select it get; they are gone after the test."""
     made: list[str] = []
 
-    def add(count: int, **room: Any) -> str:
-        pool = f"pool-{next(NUMBERS)}"
-        made.extend(add_nodes(client, count, pool=pool, **room))
+    def add(count: int, *, pool: str = "", **options: Any) -> str:
+        pool = pool or f"pool-{next(NUMBERS)}"
+        made.extend(add_nodes(client, count, pool=pool, **options))
         return pool
 
     yield add

@@ -15,7 +15,7 @@ def pod_template(pool: str, **script: str) -> dict[str, Any]:
         "spec": {
             "restartPolicy": "Never",
             "nodeSelector": {"pool": pool},
-            "containers": [{"name": "main", "image": "example.com/train:1"}],
+            "containers": [{"name": "node", "image": "example.com/train:1"}],
         },
     }
 

@@ -4,8 +4,8 @@ Only what is asked for is built. A stamp beside each program holds what it was m
 run costs nothing; a lock lets two runs at once share the work. Go verifies every module against go.sum.
 
 Volcano 1.15 asks for an API module of the same version that nobody can download; the one before it lacks a
-single constant. The build therefore takes that one, adds the constant to a copy in the cache, and puts the copy
-in its place by a second go.mod, which exists only there.
+single constant. The build therefore takes that one, adds the constant to a copy in the cache, and puts the
+copy in its place by a second go.mod, which exists only there.
 """
 
 import fcntl

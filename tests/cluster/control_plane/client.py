@@ -24,7 +24,8 @@ TIMEOUT_SECONDS = 30.0
 
 CORE = {
     "Namespace": "namespaces", "Node": "nodes", "Pod": "pods", "Service": "services", "Secret": "secrets",
-    "ConfigMap": "configmaps", "ServiceAccount": "serviceaccounts", "PersistentVolumeClaim": "persistentvolumeclaims",
+    "ConfigMap": "configmaps", "ServiceAccount": "serviceaccounts",
+    "PersistentVolumeClaim": "persistentvolumeclaims",
 }  # fmt: skip
 CLUSTER_WIDE = re.compile(
     r"^(Namespace|Node|Cluster.*|CustomResourceDefinition|.*WebhookConfiguration|PriorityClass|Queue|ResourceFlavor)$"

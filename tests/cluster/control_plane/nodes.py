@@ -6,11 +6,13 @@ from .parts import NODE_SELECTOR
 NODES = collection("v1", "Node")
 
 
-def add_nodes(client: Client, count: int, *, pool: str, cpu: int = 64, gpus: int = 8) -> list[str]:
+def add_nodes(
+    client: Client, count: int, *, pool: str, first: int = 0, cpu: int = 64, gpus: int = 8
+) -> list[str]:
     """Add nodes with this room each; they carry the label `pool`, which a pod can select."""
     key, value = NODE_SELECTOR.split("=")
     room = {"cpu": str(cpu), "memory": "256Gi", "pods": "250", "nvidia.com/gpu": str(gpus)}
-    names = [f"{pool}-{index}" for index in range(count)]
+    names = [f"{pool}-{index}" for index in range(first, first + count)]
     for name in names:
         labels = {key: value, "pool": pool, "kubernetes.io/hostname": name}
         status = {

@@ -146,8 +146,9 @@ def _coscheduling(site: Site) -> None:
 
 NO_OWN_CERTIFICATES = {"enable": False}
 VOLCANO_CRDS = (
-    "batch.volcano.sh_jobs bus.volcano.sh_commands nodeinfo.volcano.sh_numatopologies shard.volcano.sh_nodeshards"
-    " scheduling.volcano.sh_podgroups scheduling.volcano.sh_queues topology.volcano.sh_hypernodes"
+    "batch.volcano.sh_jobs bus.volcano.sh_commands nodeinfo.volcano.sh_numatopologies"
+    " shard.volcano.sh_nodeshards scheduling.volcano.sh_podgroups scheduling.volcano.sh_queues"
+    " topology.volcano.sh_hypernodes"
 ).split()
 
 PARTS = {

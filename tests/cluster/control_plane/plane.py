@@ -1,4 +1,4 @@
-"""A real control plane on loopback: etcd, the API server and its controllers, and the parts that were asked for.
+"""A real control plane on loopback: etcd, the API server and its controllers, and the parts asked for.
 
 CRDs are served before anything that watches them starts: the peer's manager exits without its own and ignores
 those that come later, and Kubernetes' garbage collector looks for new kinds every 30 s only.

@@ -64,7 +64,7 @@ class _Play:
             if told != before or self._hand.is_busy(pods):
                 before, moved = told, time.monotonic()
             if time.monotonic() - moved > QUIET_SECONDS:
-                return {**seen, "appeared": self._view.take_appeared()}
+                return seen
             if time.monotonic() - began > LIMIT_SECONDS:
                 raise AssertionError(f"{self._jobset}: still moves after {LIMIT_SECONDS:.0f} s: {told}")
             time.sleep(0.2)

@@ -1,7 +1,9 @@
-"""What there is to see of one JobSet on the real controllers, in the form of the recorded cases."""
+"""What there is to see of one JobSet on the real controllers, in the form of the recorded cases.
+
+The order in which Jobs appear is not in it: the time of their creation is told in whole seconds only.
+"""
 
 from collections.abc import Mapping
-from itertools import groupby
 from typing import Any
 
 from tests.cluster.control_plane.client import ApiError, Client, Json, collection
@@ -22,12 +24,6 @@ class View:
         self._client, self._namespace, self._name, self._hand = client, namespace, name, hand
         self._numbers: dict[str, int] = {}
         self._counted: dict[str, int] = {}
-        self._appeared: list[str] = []
-
-    def take_appeared(self) -> list[list[str]]:
-        """The Jobs that were made since the last call, in their order."""
-        appeared, self._appeared = self._appeared, []
-        return [sorted(group) for _, group in groupby(appeared, key=lambda name: name.rsplit("-", 1)[0])]
 
     def now(self, pods: list[Json]) -> dict[str, Any]:
         """What there is now."""
@@ -62,7 +58,6 @@ class View:
         if uid not in self._numbers:
             self._counted[name] = self._counted.get(name, 0) + 1
             self._numbers[uid] = self._counted[name]
-            self._appeared.append(name)
 
     def _job(self, job: Json, pods: list[Json]) -> dict[str, Any]:
         metadata, status = job["metadata"], job.get("status", {})
