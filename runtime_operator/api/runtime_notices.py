@@ -54,7 +54,8 @@ def _main_container(job: Any, path: str, *, launches: bool) -> Iterator[str]:
     pod, where = at(job, "template", "spec", "template", "spec"), f"{path}.template.spec.template.spec"
     try:
         found = (launcher_container if launches else trainer_container)(pod, path=where)
-    except SpecError:
+    except SpecError as unclear:
+        yield from (notice(Tolerance.CONTAINER, each.field, each.detail) for each in unclear.errors)
         return
     if found.warning:
         yield found.warning

@@ -66,7 +66,7 @@ def _with_identity(document: Any, place: str) -> Document:
     metadata = document.get("metadata")
     identity = {
         "kind": document.get("kind"),
-        "metadata": metadata or None,
+        "metadata": metadata if metadata != {} else {"name": None},
         "metadata.name": _name(metadata) if isinstance(metadata, Mapping) else None,
     }
     for field, value in identity.items():

@@ -132,9 +132,11 @@ def explain(files: Sequence[str], output: Output | None, compat: Compat | None) 
 
 def _try(files: Sequence[str], compat: Compat | None, *, needs_jobs: bool = True) -> DryRun:
     """Try the documents of the files; SpecError holds each reason why one of them can't be."""
-    run = dry_run(read_documents(files), shipped=shipped_runtimes(), compat=compat)
+    documents = read_documents(files)
+    run = dry_run(documents, shipped=shipped_runtimes(), compat=compat)
     if not run.jobs and (needs_jobs or not run.runtimes):
-        raise SpecError(f"{', '.join(files)}: no TrainJob in it; add one, or name another file")
+        found = ", ".join(dict.fromkeys(each["kind"] for each in documents))
+        raise SpecError(f"{', '.join(files)}: no TrainJob in it, but {found}; add one, or name another file")
     errors = dict.fromkeys(error for each in _parts(run) for error in each.errors)
     if errors:
         raise SpecError([*errors], warnings=_warnings(run))

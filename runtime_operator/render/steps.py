@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ..api.legacy_names import launcher_container, launcher_job, trainer_container, trainer_job
 from ..api.names import ANCESTOR_LABEL, DATASET_STEP, LAUNCHER, MODEL_STEP, NODE, STEPS, TRAINER_STEP
+from ..errors import SpecError
 from .overlay import Object
 from .pods import pod_spec
 
@@ -32,9 +33,18 @@ def steps(jobs: Sequence[Object], *, mpi: bool, upstream: bool) -> list[str]:
     launcher = launcher_job(jobs) if mpi else None
     trainer = trainer_job(jobs).index if launcher is None else launcher
     found = _with_initializers(jobs, found)
-    if trainer is not None and not found[trainer]:
+    if trainer is not None and not found[trainer] and _is_clear(jobs[trainer], mpi=mpi):
         found[trainer] = TRAINER_STEP
     return found
+
+
+def _is_clear(job: Object, *, mpi: bool) -> bool:
+    """Whether one container would train; of a job that is no trainer's by its label nobody has to know."""
+    try:
+        main_container(job, TRAINER_STEP, mpi=mpi, upstream=False)
+    except SpecError:
+        return False
+    return True
 
 
 def _with_initializers(jobs: Sequence[Object], found: Sequence[str]) -> list[str]:

@@ -132,7 +132,7 @@ def _cluster(info: Info, policy: FluxPolicy) -> Cluster:
     )
     gpus = accelerator_count(info, _nodes(info))
     share = gpus if info.upstream else gpus // max(tasks, 1)
-    info.decide("flux", f"{tasks} tasks", "on each node, with %s GPUs a task", share)
+    info.decide("tasks", tasks, "on each node, GPUs for each of them: %s", share)
     subdomain = info.name if info.upstream else info.subdomain
     domain = "cluster.local" if info.upstream else info.facts.cluster_domain
     return Cluster(

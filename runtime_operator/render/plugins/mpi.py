@@ -141,7 +141,9 @@ def _count(info: Info, policy: MPIPolicy) -> None:
         return
     ml = info.runtime.spec.mlPolicy
     nodes = wanted or (ml.numNodes if ml is not None else None) or 1
-    info.decide("numNodes", nodes, "spec.trainer.numNodes of the job" if wanted else told_by(info))
+    told = "spec.trainer.numNodes of the job" if wanted else told_by(info)
+    with_launcher = ", the launcher is one of them" if policy.runLauncherAsNode else ""
+    info.decide("numNodes", nodes, told + with_launcher)
     if launcher is None:
         info.warn(
             "spec.mlPolicy.mpi: the runtime has no job 'launcher', so each node runs the command: add one"

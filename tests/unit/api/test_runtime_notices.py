@@ -72,10 +72,10 @@ CASES = {
     ),
     "an MPI runtime without jobs": (MPI, [], [f"LauncherMoved: {JOBS}: there is no template"]),
     "MPI without a launcher": (MPI, [_job("node", NODE, job=LABELS)], []),
-    "several containers and no sign are refused elsewhere": (
+    "several containers and no sign": (
         {"torch": {}},
         [_job("node", {"name": "a"}, {"name": "b"}, job=LABELS)],
-        [],
+        [f"ContainerName: {JOBS}[0].{POD}.containers: cannot tell"],
     ),
     "no container at all": ({"torch": {}}, [_job("node", job=LABELS)], []),
     "containers of no shape": ({"torch": {}}, [_job("node", 7, job=LABELS)], [f"ContainerName: {JOBS}[0]"]),

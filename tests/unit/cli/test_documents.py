@@ -54,6 +54,10 @@ REFUSED = {
         "kind: must be text, got ['a'], at FILE:1:1",
     ),
     "no metadata": ("kind: TrainJob", "metadata: required, missing in the document at FILE:1:1"),
+    "metadata without anything": (
+        "kind: TrainJob\nmetadata: {}",
+        "metadata.name: required, missing in the document at FILE:1:1",
+    ),
     "metadata that is a list": (
         "kind: A\nmetadata: [a]",
         "metadata: must be a mapping, got ['a'], at FILE:1:1",

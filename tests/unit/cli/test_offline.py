@@ -121,7 +121,10 @@ REFUSED = {
         [RUNTIME, JOB, JOB.replace("numNodes: 2", "numNodes: 3")],
         ["TrainJob/bert: spec.trainer: field is immutable"],
     ),
-    "no TrainJob": ([RUNTIME], ["FILE: no TrainJob in it; add one, or name another file"]),
+    "no TrainJob": (
+        [RUNTIME],
+        ["FILE: no TrainJob in it, but ClusterTrainingRuntime; add one, or name another"],
+    ),
     "broken YAML": (
         ["kind: [\n"],
         ["FILE:2:1: while parsing a flow node did not find expected node content"],

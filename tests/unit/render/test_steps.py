@@ -32,6 +32,12 @@ STEPS = {
     "a job called node": ([job("a"), job("node")], False, ["", "trainer"], ["", ""]),
     "a job called trainer-node": ([job("a"), job("trainer-node")], False, ["", "trainer"], ["", ""]),
     "the only job": ([job("train")], False, ["trainer"], [""]),
+    "the only job, with two containers of which none is the main one": (
+        [job("serve", "web", "db")],
+        False,
+        [""],
+        [""],
+    ),
     "two jobs that say nothing": ([job("a"), job("b")], False, ["", ""], ["", ""]),
     "no job": ([], False, [], []),
     "a label nobody knows": ([job("a", step="coffee"), job("b")], False, ["", ""], ["coffee", ""]),
