@@ -1,19 +1,23 @@
 """Which ports a job uses, and which of this machine's it gets for them.
 
-Pods of several jobs share one machine's ports. A port stays as it is unless another job has it or something
-listens on it; then a free one stands in, in every place where the rules of `process.rewriting` know a port.
+Pods of several jobs, and of several people, share one machine's ports, and a port that nobody listens on now
+may be another job's in a moment. So every job gets ports of its own, drawn from those that neither services
+nor the kernel use, in every place where the rules of `process.rewriting` know a port.
 """
 
 from __future__ import annotations
 
+import secrets
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .process.pod import Object, containers
 from .process.rewriting import Rules
 
 HANDLERS = ("httpGet", "tcpSocket")
+RANGE = range(20_000, 32_000)
+"""above the services, below what Linux and macOS give to outgoing connections"""
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
@@ -50,19 +54,20 @@ def _declared(spec: Object) -> Iterator[int]:
                 yield port
 
 
-def choose_ports(
-    wanted: list[int], taken: set[int], is_free: Callable[[int], bool] | None = None
-) -> dict[int, int]:
-    """The port of this machine for each port; those that nobody has stay as they are."""
-    is_free = is_free or can_listen
+def choose_ports(wanted: Sequence[int], taken: set[int]) -> dict[int, int]:
+    """The port of this machine for each port, none of those that are taken."""
     chosen: dict[int, int] = {}
     for port in wanted:
-        mine = port
-        while mine in taken or not is_free(mine):
-            mine = any_free_port()
-        taken = taken | {mine}
-        chosen[port] = mine
+        chosen[port] = free_port({*taken, *chosen.values()})
     return chosen
+
+
+def free_port(taken: set[int]) -> int:
+    """A port that nobody has and nothing listens on."""
+    while True:
+        port = secrets.choice(RANGE)
+        if port not in taken and can_listen(port):
+            return port
 
 
 def can_listen(port: int) -> bool:
@@ -74,10 +79,3 @@ def can_listen(port: int) -> bool:
         except OSError:
             return False
     return True
-
-
-def any_free_port() -> int:
-    """A port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return int(probe.getsockname()[1])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import SetupError
 from .folder import JobFolder, Json, all_folders, locked
 from .names import addresses, all_names
-from .ports import any_free_port, choose_ports, named_ports
+from .ports import choose_ports, free_port, named_ports
 from .semantics import create, to_json
 from .status import is_finished, rfc3339
 from .templates import pod_templates
@@ -118,9 +118,7 @@ def _record(submission: Submission, taken: set[int], *, owner: str, attempt: int
     templates = [template for _, template in pod_templates(jobset)]
     wanted = named_ports(templates, texts, all_names(jobset, short))
     ports = choose_ports(wanted, taken)
-    progress = any_free_port()
-    while progress in taken or progress in ports.values():
-        progress = any_free_port()
+    progress = free_port({*taken, *ports.values()})
     return JobRecord(
         train_job,
         jobset,

@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from kfp_trainer.runtime_operator.local.ports import can_listen, choose_ports, named_ports
+from kfp_trainer.runtime_operator.local.ports import RANGE, can_listen, choose_ports, named_ports
 
 
 def pod(**container) -> dict:
@@ -30,21 +30,17 @@ def test_ports_that_a_job_names(sentence):
     assert named_ports([template], texts, {"rank-0.job": "127.128.0.1"}) == expected
 
 
-def test_a_port_that_nobody_has_stays_as_it_is():
-    assert choose_ports([29500], set(), is_free=lambda _: True) == {29500: 29500}
+def test_every_job_gets_ports_of_its_own():
+    first = choose_ports([29500, 8080], set())
+    second = choose_ports([29500, 8080], set(first.values()))
+    assert len({*first.values(), *second.values()}) == 4
+    assert {*first.values(), *second.values()} <= set(RANGE)
 
 
-@pytest.mark.parametrize(
-    "taken, free", [({29500}, set()), (set(), {29500})], ids=["another job has it", "listened on"]
-)
-def test_another_port_stands_in(taken, free):
-    chosen = choose_ports([29500], taken, is_free=lambda port: port not in free)
-    assert chosen[29500] != 29500 and 1024 <= chosen[29500] < 65536
-
-
-def test_two_ports_never_become_one():
-    chosen = choose_ports([1000, 1001], {1000, 1001}, is_free=lambda _: True)
-    assert len(set(chosen.values())) == 2
+def test_the_one_port_that_is_left_is_found(monkeypatch):
+    monkeypatch.setattr("kfp_trainer.runtime_operator.local.ports.RANGE", range(20_000, 20_003))
+    monkeypatch.setattr("kfp_trainer.runtime_operator.local.ports.can_listen", lambda port: port != 20_001)
+    assert choose_ports([29500], {20_000}) == {29500: 20_002}
 
 
 def test_a_port_on_which_something_listens_is_not_free():
