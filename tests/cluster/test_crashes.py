@@ -42,7 +42,7 @@ def accepted(client: Client, namespace: str, template: dict[str, object]) -> boo
 
 def completed(client: Client, namespace: str) -> bool:
     status = read(client, JOBSET, "JobSet", namespace, "after").get("status", {})
-    return status.get("terminalState") == "Completed"
+    return bool(status.get("terminalState") == "Completed")
 
 
 def test_a_killed_api_server_does_not_answer(plane: Plane) -> None:

@@ -1,6 +1,6 @@
 """Simulated nodes: KWOK plays their pods, and the schedulers see real room."""
 
-from .client import ApiError, Client, Json, collection
+from .client import ApiError, Client, Json, collection, eventually
 from .parts import NODE_SELECTOR
 
 NODES = collection("v1", "Node")
@@ -9,7 +9,7 @@ NODES = collection("v1", "Node")
 def add_nodes(
     client: Client, count: int, *, pool: str, first: int = 0, cpu: int = 64, gpus: int = 8
 ) -> list[str]:
-    """Add nodes with this room each; they carry the label `pool`, which a pod can select."""
+    """Add nodes with this room each; a pod can select them by the label `pool`, and they take it at once."""
     key, value = NODE_SELECTOR.split("=")
     room = {"cpu": str(cpu), "memory": "256Gi", "pods": "250", "nvidia.com/gpu": str(gpus)}
     names = [f"{pool}-{index}" for index in range(first, first + count)]
@@ -27,7 +27,15 @@ def add_nodes(
             "status": status,
         }
         client.create(node)
+    eventually(
+        "the nodes take pods", lambda: all(_takes_pods(client.get(f"{NODES}/{name}")) for name in names)
+    )
     return names
+
+
+def _takes_pods(node: Json) -> bool:
+    """Whether KWOK plays it and the taint of a new node is gone."""
+    return node["status"].get("phase") == "Running" and not node["spec"].get("taints")
 
 
 def lose_node(client: Client, name: str) -> None:
