@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,17 +99,18 @@ def run_ring(ring: Ring) -> Total:
 
 
 def read_report(report: Path) -> Total:
-    """Count the outcomes in a JUnit report, and keep the reason of each skip."""
-    total = Total()
+    """Count the outcomes in a JUnit report, and the skips by their reason."""
+    total, reasons = Total(), Counter[str]()
     for case in ET.parse(report).getroot().iter("testcase"):
         skip = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
             total.failed += 1
         elif skip is not None:
             total.skipped += 1
-            total.notes.append(f"{case.get('name')}: {skip.get('message')}")
+            reasons[str(skip.get("message"))] += 1
         else:
             total.passed += 1
+    total.notes += [f"{number} skipped: {reason}" for reason, number in reasons.most_common()]
     return total
 
 

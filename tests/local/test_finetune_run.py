@@ -130,7 +130,8 @@ def test_a_killed_run_goes_on_where_it_was(
 def test_two_processes_are_as_one(run: FinetuneResult, model: Path, data: Path, tmp_path: Path) -> None:
     flags = ["--max-steps", str(STEPS), "--batch-size", "8", "--learning-rate", "5e-3", "--log-every", "1"]
     folders = ["--model", str(model), "--dataset", str(data), "--output", str(tmp_path)]
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    meet = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", *meet, "--nproc_per_node", "2"]
     done = subprocess.run(
         [*torchrun, "-m", MODULE, *folders, *flags],
         env={**os.environ, "OMP_NUM_THREADS": "1"},

@@ -42,6 +42,14 @@ class Jobs:
         self.cancelled.append(name)
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_counts() -> Iterator[None]:
+    """A shell starts what runs in its background with Ctrl-C ignored, and Python then leaves it so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_lines_and_warnings_are_shown_plainly_where_nobody_looks(capsys):
     assert follow_job(Jobs(), "bert", output=None) == 0
     out, err = capsys.readouterr()

@@ -67,7 +67,7 @@ async def test_https_takes_any_certificate(tmp_path):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
     async with server(b"HTTP/1.1 200 OK\r\n\r\n", ssl=context) as (port, _):
-        action = {"httpGet": {"port": port, "scheme": "HTTPS", "host": "localhost"}}
+        action = {"httpGet": {"port": port, "scheme": "HTTPS", "host": "127.0.0.1"}}
         assert await answer_to(action) == (True, "HTTP probe returned status 200")
 
 

@@ -73,6 +73,10 @@ REFUSED = {
         [runtime(), job(suspend="yes"), job()],
         ("TrainJob/bert", "spec.suspend"),
     ),
+    "because the stored one has a quantity that is none": (
+        [runtime(), job(trainer={"resourcesPerNode": {"limits": {"cpu": "two"}}}), job()],
+        ("TrainJob/bert", "spec.trainer.resourcesPerNode.limits.cpu"),
+    ),
     "because the stored one is of no version": (
         [runtime(), {**job(), "apiVersion": "v1"}, job()],
         ("TrainJob/", "apiVersion"),

@@ -24,6 +24,17 @@ if TYPE_CHECKING:  # at run time typing would take as long as Python itself
 NOT_STARTED = 126
 
 
+def enter(process: int, namespaces: int) -> None:
+    """Join the namespaces of a process and see the same root: joining alone leads out of a chroot."""
+    container = os.pidfd_open(process)
+    root = os.open(f"/proc/{process}/root", os.O_RDONLY | os.O_DIRECTORY)
+    kernel.setns(container, namespaces)
+    os.fchdir(root)
+    os.chroot(".")
+    os.close(root)
+    os.close(container)
+
+
 def main() -> None:
     """Do what standard input says and end with the command's exit code."""
     with open(0, "rb", closefd=False) as told:
@@ -33,9 +44,7 @@ def main() -> None:
     os.close(nothing)
     kernel.adopt_orphans()
     if config["namespaces"]:
-        container = os.pidfd_open(config["first"])
-        kernel.setns(container, config["namespaces"])
-        os.close(container)
+        enter(config["first"], config["namespaces"])
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     command, problem = start_command(config["argv"], config["env"], config["cwd"], streams=(1, 2))
 
