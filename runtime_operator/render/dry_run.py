@@ -13,7 +13,6 @@ from typing import cast
 
 from .. import api
 from ..api.names import OUR_CONTROLLER
-from ..api.paths import REQUIRED, WRONG_TYPE
 from ..errors import FieldError, KfpTrainerError
 from .admission import admit
 from .facts import Facts
@@ -139,12 +138,14 @@ def try_job(
 
 
 def _stored(old: Object | None, compat: api.Compat) -> tuple[Object | None, tuple[FieldError, ...]]:
-    """The job to be replaced, and why no server can hold it; a rule that it breaks may be newer than it."""
+    """The job to be replaced, and why no server can hold it; a rule of ours may be newer than it."""
     if old is None:
         return None, ()
     checked = api.check(old, compat=compat)
-    shape = (each for each in checked.errors if each.type in (REQUIRED, WRONG_TYPE) or not checked.stored)
-    return checked.stored, tuple(shape)
+    if not checked.stored:
+        return checked.stored, checked.errors
+    theirs = {each.field for each in api.check(old, compat="upstream").errors}
+    return checked.stored, tuple(each for each in checked.errors if each.field in theirs)
 
 
 def existing_for(job: Object, world: World, facts: Facts) -> dict[tuple[str, str], Object]:

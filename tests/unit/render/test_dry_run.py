@@ -96,6 +96,13 @@ def test_a_job_is_refused(sentence):
     assert found.plan is None
 
 
+def test_what_was_stored_before_a_rule_of_ours_can_still_be_suspended():
+    (found,) = dry_run(
+        [runtime(), job(trainer={"numNodes": 0}), job(trainer={"numNodes": 0}, suspend=True)]
+    ).jobs
+    assert found.errors == ()
+
+
 def test_what_upstream_would_not_have_stored_is_refused_as_if_it_were_new():
     stored, sent = job(trainer={"env": [{"name": "PET_NNODES", "value": "1"}]}), job()
     (theirs,) = dry_run([runtime(), stored, sent], compat="upstream").jobs
