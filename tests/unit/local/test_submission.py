@@ -1,0 +1,74 @@
+import copy
+
+import pytest
+
+from kfp_trainer.runtime_operator.errors import SpecError
+from kfp_trainer.runtime_operator.jobs.shipped import shipped_runtimes
+from kfp_trainer.runtime_operator.local.submission import submit
+
+JOB = {
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "TrainJob",
+    "metadata": {"name": "bert"},
+    "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"numNodes": 2, "command": ["train"]}},
+}
+
+
+def job(**spec: object) -> dict:
+    document = copy.deepcopy(JOB)
+    document["spec"] |= spec
+    return document
+
+
+def submitted(*documents: dict):
+    return submit(documents, shipped=shipped_runtimes())
+
+
+def with_secret() -> dict:
+    document = job()
+    source = {"secretKeyRef": {"name": "login", "key": "token"}}
+    document["spec"]["trainer"]["env"] = [{"name": "TOKEN", "valueFrom": source}]
+    return document
+
+
+def test_a_job_becomes_the_jobset_of_a_cluster():
+    found = submitted(job())
+    assert found.jobset["metadata"]["name"] == "bert"
+    node = found.jobset["spec"]["replicatedJobs"][0]["template"]["spec"]
+    assert (node["completions"], node["completionMode"]) == (2, "Indexed")
+    assert [each["metadata"]["name"] for each in found.objects] == ["bert-runtime-snapshot"]
+
+
+def test_equal_jobs_have_equal_digests_whether_they_rest_or_not():
+    assert submitted(job()).digest == submitted(job(suspend=True)).digest
+    assert submitted(job()).digest != submitted(job(activeDeadlineSeconds=5)).digest
+
+
+def test_what_stands_beside_the_job_is_there_for_its_pods():
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login"}, "data": {}}
+    assert "login" in [each["metadata"]["name"] for each in submitted(with_secret(), secret).objects]
+
+
+def test_keys_of_mpi_are_drawn_here():
+    document = job(runtimeRef={"name": "deepspeed-distributed"})
+    secret = next(each for each in submitted(document).objects if each["kind"] == "Secret")
+    assert set(secret["data"]) == {"ssh-privatekey", "ssh-publickey"}
+
+
+REFUSED = {
+    "no job": ((), "needs one TrainJob, got 0"),
+    "two jobs": ((job(), {**job(), "metadata": {"name": "gpt"}}), "needs one TrainJob, got 2"),
+    "a runtime that nobody has": ((job(runtimeRef={"name": "none"}),), "none"),
+    "a manager that is not here": (
+        (job(managedBy="kueue.x-k8s.io/multikueue"),),
+        "kueue.x-k8s.io/multikueue",
+    ),
+    "a Secret that nobody has given": ((with_secret(),), 'Secret "login" is not found'),
+}
+
+
+@pytest.mark.parametrize("sentence", REFUSED)
+def test_refused(sentence):
+    documents, said = REFUSED[sentence]
+    with pytest.raises(SpecError, match=said):
+        submitted(*documents)
