@@ -41,8 +41,6 @@ OLDER_SPELLINGS_MANAGER: Final = "trainer.kubeflow.org/older-spellings"
 
 ANCESTOR_LABEL: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 """On a Job template of a runtime: which step of a TrainJob this job is."""
-FRAMEWORK_LABEL: Final = "trainer.kubeflow.org/framework"
-"""The SDK lists only runtimes that carry it."""
 SUPPORT_LABEL: Final = "trainer.kubeflow.org/support"
 """`deprecated` here makes admission warn."""
 DEPRECATED: Final = "deprecated"

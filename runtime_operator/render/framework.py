@@ -4,6 +4,7 @@ A plug-in is one file under `plugins/` with one subclass of `Plugin`. It has no 
 stands in the `Info` it is given. Which hooks there are and when they are called:
 
   startup         watch_extension           the kinds a controller has to watch for this plug-in
+                                            (`registry.watches` lists those of all)
                   complete_template         what a runtime may leave out of its template; once per runtime
   pre-execution   custom_validation         at admission: what is wrong with this job on this runtime
   build           enforce_ml_policy         counts, env, ports, volumes, commands of the pods
@@ -12,6 +13,7 @@ stands in the `Info` it is given. Which hooks there are and when they are called
                   build_components          objects of its own; Secrets and ConfigMaps before PodGroups,
                                             and the JobSet last, whatever the order of the plug-ins
   post-execution  terminal_condition        the end that the cluster's objects tell of
+                                            (`registry.end_of` asks all)
 
 Within a hook the order is fixed: that of `plugins.BUILTIN`, then plug-ins of other packages in the order
 of their names, each moved behind those it names in `after`. Upstream's order is random; this one is the
