@@ -21,6 +21,7 @@ from .names import (
     OLD_TRAINER_JOB,
     TRAINER_STEP,
 )
+from .paths import JOBS
 from .shapes import at, items, mapping, named
 from .tolerances import Tolerance, notice
 
@@ -70,17 +71,16 @@ def trainer_job(jobs: Any) -> Found:
     labelled = _jobs_with(jobs, ("template", "metadata", "labels"))
     if labelled:
         return Found(labelled)
-    path = "spec.template.spec.replicatedJobs"
     today = f"label its Job template {ANCESTOR_LABEL}: {TRAINER_STEP}"
     for index in _jobs_with(jobs, ("template", "spec", "template", "metadata", "labels")):
-        where = f"{path}[{index}].template.spec.template.metadata.labels"
+        where = f"{JOBS}[{index}].template.spec.template.metadata.labels"
         text = f"taken from the pod template for {_name(jobs[index])!r}; {today}"
         return Found((index,), notice(Tolerance.TRAINER_JOB, where, text))
     guess = _by_name(jobs, (NODE, OLD_TRAINER_JOB))
     if guess is None:
         return Found(())
     text = f"{_name(jobs[guess])!r} is taken for the trainer; {today}"
-    return Found((guess,), notice(Tolerance.TRAINER_JOB, f"{path}[{guess}]", text))
+    return Found((guess,), notice(Tolerance.TRAINER_JOB, f"{JOBS}[{guess}]", text))
 
 
 def launcher_job(jobs: Any) -> int | None:

@@ -13,6 +13,9 @@ TOO_LONG = "FieldValueTooLong"
 TOO_MANY = "FieldValueTooMany"
 WRONG_TYPE = "FieldValueTypeInvalid"
 
+JOBS = "spec.template.spec.replicatedJobs"
+"""the jobs of a runtime"""
+
 Errors = list[FieldError]
 
 

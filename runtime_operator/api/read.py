@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from ..errors import FieldError, SpecError
 from .modernise import modernise
 from .names import KINDS
+from .paths import NOT_SUPPORTED
 from .runtime import ClusterTrainingRuntime, TrainingRuntime
 from .trainjob import TrainJob
 from .wire import Compat
@@ -30,7 +31,7 @@ def read(document: Mapping[str, Any], *, compat: Compat = None) -> AnyKind:
     model = MODELS.get(kind) if isinstance(kind, str) else None
     if model is None:
         detail = f"must be one of {', '.join(KINDS)}, got {kind!r}"
-        raise SpecError([FieldError("kind", detail, "FieldValueNotSupported")])
+        raise SpecError([FieldError("kind", detail, NOT_SUPPORTED)])
     today, warnings = (document, ()) if compat else modernise(document)
     try:
         parsed = model.model_validate(today)

@@ -20,10 +20,9 @@ from .legacy_names import (
     trainer_container,
     trainer_job,
 )
+from .paths import JOBS
 from .shapes import at, items, mapping
 from .tolerances import Tolerance, notice
-
-JOBS = "spec.template.spec.replicatedJobs"
 
 
 def runtime_notices(document: Mapping[str, Any]) -> tuple[str, ...]:

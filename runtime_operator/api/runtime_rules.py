@@ -26,12 +26,10 @@ from .names import (
     TRAINER_STEP,
     TRAINING_RUNTIME,
 )
-from .paths import REQUIRED, invalid
+from .paths import JOBS, REQUIRED, invalid
 from .runtime_notices import runtime_notices
 from .shapes import at, items, named
 from .wire import Compat
-
-JOBS = "spec.template.spec.replicatedJobs"
 
 
 def check_runtime(

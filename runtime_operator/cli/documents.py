@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..api.names import CLUSTER_TRAINING_RUNTIME, TRAINING_RUNTIME
+from ..api.paths import REQUIRED, WRONG_TYPE
 from ..errors import FieldError, SpecError
 from .yaml_documents import read_yaml
 
@@ -72,12 +73,10 @@ def _with_identity(document: Any, place: str) -> Document:
     for field, value in identity.items():
         wanted = Mapping if field == "metadata" else str
         if not value:
-            raise SpecError(
-                [FieldError(field, f"required, missing in the document at {place}", "FieldValueRequired")]
-            )
+            raise SpecError([FieldError(field, f"required, missing in the document at {place}", REQUIRED)])
         if not isinstance(value, wanted):
             detail = f"must be {'a mapping' if wanted is Mapping else 'text'}, got {value!r:.40}, at {place}"
-            raise SpecError([FieldError(field, detail, "FieldValueTypeInvalid")])
+            raise SpecError([FieldError(field, detail, WRONG_TYPE)])
     return document
 
 

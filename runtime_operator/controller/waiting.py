@@ -12,8 +12,7 @@ from typing import Any
 
 from ..api.names import KUEUE_QUEUE_LABEL
 from ..render.plan import Object
-from ..render.plugins.coscheduling import LABEL as COSCHEDULING_LABEL
-from ..render.plugins.volcano import ANNOTATION as VOLCANO_ANNOTATION
+from ..render.pods import is_in_gang
 from .conditions import is_true
 from .ownership import is_suspended
 
@@ -37,7 +36,7 @@ def not_running(jobset: Object, gang: Object | None) -> tuple[Object, ...]:
     seen = {each["name"]: each["ready"] + each["succeeded"] for each in counts(jobset)}
     late = (each for each in _jobs(jobset) if seen.get(each["name"], -1) < each.get("replicas", 1))
     gang_runs = ((gang or {}).get("status") or {}).get("phase") == "Running"
-    return tuple(each for each in late if not (gang_runs and _is_in_gang(each)))
+    return tuple(each for each in late if not (gang_runs and is_in_gang(each)))
 
 
 def why(job: Object, jobset: Object | None, gang: Object | None) -> str | None:
@@ -71,12 +70,6 @@ def with_why(status: Object, sentence: str | None) -> Object:
 
 def _jobs(jobset: Object) -> Iterable[Object]:
     return jobset.get("spec", {}).get("replicatedJobs") or ()
-
-
-def _is_in_gang(replicated: Object) -> bool:
-    metadata = replicated["template"]["spec"]["template"].get("metadata") or {}
-    marks = {*(metadata.get("labels") or ()), *(metadata.get("annotations") or ())}
-    return not marks.isdisjoint((COSCHEDULING_LABEL, VOLCANO_ANNOTATION))
 
 
 def _is_met(need: Object, jobset: Object) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..api.names import INDEX_FIELD_PATH
 from .plan import Object
 
-INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 Words = Callable[[Any], str]
 
 
@@ -36,7 +36,7 @@ def env_source(source: Object) -> str:
 
 def _field(details: Object) -> str:
     path = details.get("fieldPath", "")
-    return "the index of the pod" if path == INDEX else f"{path} of the pod"
+    return "the index of the pod" if path == INDEX_FIELD_PATH else f"{path} of the pod"
 
 
 def _key_of(noun: str) -> Words:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..api.paths import INVALID, REQUIRED, TOO_LONG, TOO_MANY
 from ..errors import FieldError
 from . import jobset_policies, jobset_unfit, jobset_update
 from .dns import TOO_LONG_LABEL, domain_path_faults, label_faults, subdomain_faults
@@ -63,10 +64,10 @@ def _schema(spec: Object) -> Rule:
     for index, job in enumerate(jobs):
         if not _pod_spec(job).get("containers"):
             path = f"spec.replicatedJobs[{index}].template.spec.template.spec.containers"
-            yield FieldError(path, "", "FieldValueRequired")
+            yield FieldError(path, "", REQUIRED)
         if len(job.get("dependsOn") or ()) > 5:
             path = f"spec.replicatedJobs[{index}].dependsOn"
-            yield FieldError(path, "must have at most 5 items", "FieldValueTooMany")
+            yield FieldError(path, "must have at most 5 items", TOO_MANY)
     order = (spec.get("startupPolicy") or {}).get("startupPolicyOrder")
     if order == "InOrder" and any(job.get("dependsOn") for job in jobs):
         yield FieldError("spec", "StartupPolicy and DependsOn APIs are mutually exclusive")
@@ -104,11 +105,9 @@ def _managed_by(manager: str | None) -> Rule:
     if manager is None:
         return
     for fault in domain_path_faults(manager):
-        yield FieldError("spec.managedBy", fault, "FieldValueInvalid" if fault else "FieldValueRequired")
+        yield FieldError("spec.managedBy", fault, INVALID if fault else REQUIRED)
     if len(manager) > MANAGED_BY_LENGTH:
-        yield FieldError(
-            "spec.managedBy", f"may not be more than {MANAGED_BY_LENGTH} bytes", "FieldValueTooLong"
-        )
+        yield FieldError("spec.managedBy", f"may not be more than {MANAGED_BY_LENGTH} bytes", TOO_LONG)
 
 
 def _jobs(name: str, jobs: Sequence[Object]) -> Rule:

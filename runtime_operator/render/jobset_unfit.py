@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..api.paths import FORBIDDEN
 from ..errors import FieldError
-from .pods import pod_spec
+from .pods import is_in_gang, pod_spec
 
 Object = Mapping[str, Any]
 Rule = Iterator[FieldError]
 
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 EXCLUSIVE_BY_SELECTOR = "alpha.jobset.sigs.k8s.io/node-selector"
-GANG_LABEL = "scheduling.x-k8s.io/pod-group"
-GANG_ANNOTATION = "scheduling.k8s.io/group-name"
 
 
 def check(jobset: Object) -> Rule:
@@ -44,7 +43,7 @@ def _job(job: Object, path: str) -> Rule:
             f"{path}.ttlSecondsAfterFinished",
             "must not be set: JobSet would see the finished Job missing and run it again; "
             "set ttlSecondsAfterFinished of the TrainJob or of the JobSet",
-            "FieldValueForbidden",
+            FORBIDDEN,
         )
     restart = pod_spec(job).get("restartPolicy") or "OnFailure"
     if restart == "Always":
@@ -63,13 +62,10 @@ def _topology(job: Object, of_the_jobset: Object, path: str) -> Rule:
             f"{path}.template.metadata.annotations[{EXCLUSIVE}]",
             "must not be used with a gang: the gang waits for pods that exclusive topology creates only "
             f"once the first one runs; remove it, or add {EXCLUSIVE_BY_SELECTOR} and label the nodes",
-            "FieldValueForbidden",
+            FORBIDDEN,
         )
 
 
 def _is_gang(job: Object) -> bool:
     spec = job["template"]["spec"]
-    metadata = spec["template"].get("metadata") or {}
-    named = GANG_LABEL in (metadata.get("labels") or {})
-    named = named or GANG_ANNOTATION in (metadata.get("annotations") or {})
-    return named and (spec.get("parallelism") or 1) * job.get("replicas", 1) > 1
+    return is_in_gang(job) and (spec.get("parallelism") or 1) * job.get("replicas", 1) > 1

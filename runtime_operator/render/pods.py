@@ -90,6 +90,20 @@ def is_doubtful(pod: Object) -> bool:
     )
 
 
+GANG_LABEL = "scheduling.x-k8s.io/pod-group"
+"""on the pods of a gang of scheduler-plugins"""
+GANG_ANNOTATION = "scheduling.k8s.io/group-name"
+"""on the pods of a gang of Volcano"""
+
+
+def is_in_gang(job: Object) -> bool:
+    """Whether the pods of a (built) replicated job carry the mark of a gang."""
+    metadata = job["template"]["spec"]["template"].get("metadata") or {}
+    return GANG_LABEL in (metadata.get("labels") or ()) or GANG_ANNOTATION in (
+        metadata.get("annotations") or ()
+    )
+
+
 def pod_spec(job: Object) -> Object:
     """The spec of the pods of a replicated job; empty where a patch made the job up."""
     template = ((job.get("template") or {}).get("spec") or {}).get("template") or {}

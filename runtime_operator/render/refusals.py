@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..api.names import ANCESTOR_LABEL, DATASET_STEP, MODEL_STEP, TRAINER_STEP
+from ..api.paths import JOBS
 from ..errors import FieldError, SpecError
 
 if TYPE_CHECKING:
     from .info import Info
     from .pods import Pods
-
-_JOBS = "spec.template.spec.replicatedJobs"
 
 
 def check_pods(info: Info) -> None:
@@ -26,7 +25,7 @@ def check_pods(info: Info) -> None:
         return
     runtime = f"{info.runtime.kind} {info.runtime.name!r}"
     if not info.pods:
-        detail = f"{runtime} has no jobs: give it {_JOBS}"
+        detail = f"{runtime} has no jobs: give it {JOBS}"
     elif len(trainers) > 1:
         names = ", ".join(each.name for each in trainers)
         label = f"{ANCESTOR_LABEL}: {TRAINER_STEP}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...api.names import OUR_CONTROLLER
+from ...api.paths import FORBIDDEN, TOO_LONG
 from ...errors import FieldError, SetupError, SpecError
 from ..dns import LABEL_LENGTH
 from ..facts import Facts
@@ -103,7 +104,7 @@ def _in_terms_of_the_job(jobset: Object, errors: Sequence[FieldError]) -> Iterat
             "metadata.name",
             f"must be no more than {budget} characters, so that {longest!r} fits into {LABEL_LENGTH}, "
             f"got {len(name)}: shorten it, as in {name[:budget].rstrip('-')!r}",
-            "FieldValueTooLong",
+            TOO_LONG,
         )
         return
     for error in errors:
@@ -127,5 +128,5 @@ def _too_late(proposal: Proposal, error: FieldError, changed: Sequence[str]) -> 
         "spec.runtimePatches" if patched else "spec.runtimeRef",
         f"must not change {what} once the JobSet exists ({error}): of a suspended job only {MUTABLE} "
         "may change; delete the TrainJob and create it anew",
-        "FieldValueForbidden",
+        FORBIDDEN,
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...api.names import DATASET_STEP, MODEL_STEP, NODE
+from ...api.paths import FORBIDDEN, INVALID, REQUIRED
 from ...errors import FieldError
 from ..dns import domain_path_faults
 from ..framework import Proposal
@@ -33,9 +34,7 @@ def check(proposal: Proposal) -> Iterator[FieldError]:
     known = None if proposal.upstream else _known_jobs(proposal)
     for patch in proposal.job.spec.runtimePatches:
         for fault in domain_path_faults(patch.manager):
-            yield FieldError(
-                f"{_PATH}.manager", fault, "FieldValueInvalid" if fault else "FieldValueRequired"
-            )
+            yield FieldError(f"{_PATH}.manager", fault, INVALID if fault else REQUIRED)
         for job in _patched_jobs(patch):
             yield from _check_job(job, known)
 
@@ -57,7 +56,7 @@ def _check_change(proposal: Proposal, old: TrainJob) -> Iterator[FieldError]:
         yield FieldError(
             _PATH,
             "RuntimePatches can only be modified when the TrainJob is suspended before or after the update",
-            "FieldValueForbidden",
+            FORBIDDEN,
         )
         return
     jobset = proposal.facts.existing.get(("JobSet", proposal.job.name)) or {}
@@ -67,7 +66,7 @@ def _check_change(proposal: Proposal, old: TrainJob) -> Iterator[FieldError]:
                 _PATH,
                 "RuntimePatches cannot be modified when the JobSet's ReplicatedJob "
                 f"{status['name']} is still active",
-                "FieldValueForbidden",
+                FORBIDDEN,
             )
 
 

@@ -11,10 +11,10 @@ from ..framework import Plugin, Runtime, Watch
 from ..gang import plan_gang, pod_group, wants_pod_group
 from ..info import Info
 from ..overlay import Object
+from ..pods import GANG_LABEL
 
 GROUP = "scheduling.x-k8s.io"
 VERSION = f"{GROUP}/v1alpha1"
-LABEL = f"{GROUP}/pod-group"
 
 
 class CoScheduling(Plugin):
@@ -39,7 +39,7 @@ class CoScheduling(Plugin):
     def enforce_pod_group_policy(self, info: Info) -> None:
         """Label the pods of the gang."""
         for pods in plan_gang(info, self.name):
-            pods.labels[LABEL] = info.name
+            pods.labels[GANG_LABEL] = info.name
 
     def build_components(self, info: Info) -> Iterable[Object]:
         """Build the PodGroup, if the job has one now."""

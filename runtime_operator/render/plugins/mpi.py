@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ...api.names import LAUNCHER, NODE
+from ...api.paths import REQUIRED
 from ...errors import FieldError, SpecError
 from ..framework import Plugin, Proposal, Runtime, Watch
 from ..info import Info
@@ -126,7 +127,7 @@ def _explain_template(info: Info) -> None:
     trainer = info.job.spec.trainer
     if not jobs and (trainer is None or trainer.image is None):
         text = f"must be set, because the runtime {info.runtime.name!r} has no template and so no image"
-        raise SpecError([FieldError("spec.trainer.image", text, "FieldValueRequired")])
+        raise SpecError([FieldError("spec.trainer.image", text, REQUIRED)])
     done = "the nodes first" if jobs else "nodes and launcher"
     info.decide("replicatedJobs", done, "a launcher can only wait for nodes that stand before it")
 

@@ -17,11 +17,10 @@ from ..gang import is_initializer, plan_gang, pod_group, wants_pod_group
 from ..info import Info
 from ..merged import merged_annotations, merged_jobs
 from ..overlay import Object
-from ..pods import Pods, pod_spec
+from ..pods import GANG_ANNOTATION, Pods, pod_spec
 
 GROUP = "scheduling.volcano.sh"
 VERSION = f"{GROUP}/v1beta1"
-ANNOTATION = "scheduling.k8s.io/group-name"
 QUEUE = f"{GROUP}/queue-name"
 SCHEDULER = "volcano"
 CLASS = "PriorityClass"
@@ -63,7 +62,7 @@ class Volcano(Plugin):
         """Mark the pods of the gang and send them to Volcano."""
         gang = plan_gang(info, self.name)
         for pods in gang:
-            pods.annotations[ANNOTATION] = info.name
+            pods.annotations[GANG_ANNOTATION] = info.name
         if info.upstream:
             return
         for pods in info.pods:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...api.names import TRAINER_PORT_TEXT
+from ...api.paths import FORBIDDEN
 from ...errors import FieldError
 from ..framework import Plugin, Proposal, Runtime
 from ..info import Info
@@ -35,7 +36,7 @@ class XGBoost(Plugin):
         for place, entry in enumerate((trainer.env if trainer is not None else None) or ()):
             if entry["name"] in _RESERVED:
                 detail = f"{entry['name']} is reserved for the XGBoost runtime"
-                yield FieldError(f"spec.trainer.env[{place}]", detail, "FieldValueForbidden")
+                yield FieldError(f"spec.trainer.env[{place}]", detail, FORBIDDEN)
 
     def enforce_ml_policy(self, info: Info) -> None:
         """Set the tracker's variables; upstream does so only where spec.trainer stands."""
