@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ..api.names import DATASET_STEP, MODEL_STEP, NODE, OLDER_SPELLINGS_MANAGER
 from ..errors import FieldError, SpecError
+from .framework import Watch
 from .info import Info
 from .overlay import Object
 from .plan import Gang
@@ -46,6 +47,15 @@ def plan_gang(info: Info, scheduler: str) -> list[Pods]:
         " and ".join(pods.name for pods in members) or "no job",
     )
     return members
+
+
+def gang_watches(version: str) -> tuple[Watch, ...]:
+    """PodGroups of a scheduler, and what changes the requests of a gang that is not placed yet."""
+    return (
+        Watch(version, "PodGroup"),
+        Watch("v1", "LimitRange", owned=False),
+        Watch("node.k8s.io/v1", "RuntimeClass", owned=False),
+    )
 
 
 def is_initializer(pods: Pods) -> bool:

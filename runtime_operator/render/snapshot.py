@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from ..api.names import CLUSTER_TRAINING_RUNTIME, GROUP, TRAINING_RUNTIME
 from ..api.read import read
 from ..api.runtime import ClusterTrainingRuntime, TrainingRuntime
 from ..api.wire import Compat
-from ..errors import Retryable, SpecError
+from ..errors import FieldError, Retryable, SpecError
 from .overlay import Object
 from .typed import typed
 
@@ -52,6 +53,9 @@ def runtime_of(
         return frozen, text
     if runtime is None:
         ref = job.spec.runtimeRef
+        if ref.apiGroup != GROUP or ref.kind not in (CLUSTER_TRAINING_RUNTIME, TRAINING_RUNTIME):
+            text = f"nobody serves {ref.kind!r} of {ref.apiGroup!r}: name a runtime of {GROUP}"
+            raise SpecError([FieldError("spec.runtimeRef", text)])
         text = f"spec.runtimeRef: {ref.kind} {ref.name!r} is not found; create it first"
         raise Retryable(text, after=LOOK_AGAIN_AFTER)
     return runtime, None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..framework import Plugin, Runtime, Watch
-from ..gang import plan_gang, pod_group, wants_pod_group
+from ..gang import gang_watches, plan_gang, pod_group, wants_pod_group
 from ..info import Info
 from ..overlay import Object
 from ..pods import GANG_LABEL
@@ -29,12 +29,8 @@ class CoScheduling(Plugin):
         )
 
     def watch_extension(self) -> tuple[Watch, ...]:
-        """Watch PodGroups, and what changes the requests of a gang that is not placed yet."""
-        return (
-            Watch(VERSION, "PodGroup"),
-            Watch("v1", "LimitRange", owned=False),
-            Watch("node.k8s.io/v1", "RuntimeClass", owned=False),
-        )
+        """Watch PodGroups, and what changes a gang."""
+        return gang_watches(VERSION)
 
     def enforce_pod_group_policy(self, info: Info) -> None:
         """Label the pods of the gang."""

@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import FieldError
 from ..facts import Facts
 from ..framework import Plugin, Proposal, Runtime, Watch
-from ..gang import is_initializer, plan_gang, pod_group, wants_pod_group
+from ..gang import gang_watches, is_initializer, plan_gang, pod_group, wants_pod_group
 from ..info import Info
 from ..merged import merged_annotations, merged_jobs
 from ..overlay import Object
@@ -38,12 +38,8 @@ class Volcano(Plugin):
         return runtime.spec.podGroupPolicy is not None and runtime.spec.podGroupPolicy.volcano is not None
 
     def watch_extension(self) -> tuple[Watch, ...]:
-        """Watch PodGroups, and what changes the requests of a gang that is not placed yet."""
-        return (
-            Watch(VERSION, "PodGroup"),
-            Watch("v1", "LimitRange", owned=False),
-            Watch("node.k8s.io/v1", "RuntimeClass", owned=False),
-        )
+        """Watch PodGroups, and what changes a gang."""
+        return gang_watches(VERSION)
 
     def custom_validation(self, proposal: Proposal) -> Iterator[FieldError]:
         """Check that the queue has a name and that the priority classes exist."""

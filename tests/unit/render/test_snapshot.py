@@ -105,3 +105,17 @@ def test_refused(sentence, world):
 def test_neither_runtime_nor_snapshot(world):
     with pytest.raises(Retryable, match=r"spec\.runtimeRef: ClusterTrainingRuntime 'rt' is not found"):
         world.plan_of(None, world.train_job())
+
+
+UNSERVED = {
+    "a kind of another project": {"name": "rt", "kind": "Recipe"},
+    "a group of another project": {"name": "rt", "apiGroup": "acme.io"},
+}
+
+
+@pytest.mark.parametrize("sentence", UNSERVED)
+def test_a_runtime_that_nobody_serves_will_never_come(sentence, world):
+    job = world.train_job()
+    job["spec"]["runtimeRef"] = UNSERVED[sentence]
+    with pytest.raises(SpecError, match=r"spec\.runtimeRef: nobody serves"):
+        world.plan_of(None, job)
