@@ -13,6 +13,7 @@ from typing import cast
 
 from .. import api
 from ..api.names import OUR_CONTROLLER
+from ..api.paths import REQUIRED, WRONG_TYPE
 from ..errors import FieldError, KfpTrainerError
 from .admission import admit
 from .facts import Facts
@@ -116,10 +117,6 @@ def try_job(
     sent: Sent, world: World, runtimes: Sequence[Review], *, facts: Facts, compat: api.Compat = None
 ) -> Outcome:
     """Take a TrainJob through the schema, admission and the build."""
-    if sent.old is not None and compat:  # whose rules are never newer than what is stored
-        before = try_job(Sent(sent.old), world, runtimes, facts=facts, compat=compat)
-        if before.review.errors:
-            return before
     old, unreadable = _stored(sent.old, compat)
     review = _review(sent.job, old=old, compat=compat)
     review = replace(review, errors=(*unreadable, *review.errors))
@@ -138,14 +135,21 @@ def try_job(
 
 
 def _stored(old: Object | None, compat: api.Compat) -> tuple[Object | None, tuple[FieldError, ...]]:
-    """The job to be replaced, and why no server can hold it; a rule of ours may be newer than it."""
+    """The job to be replaced, and why no server can hold it.
+
+    A rule may be newer than the job. So its shape counts, and by default whatever every release refused.
+    """
     if old is None:
         return None, ()
     checked = api.check(old, compat=compat)
-    if not checked.stored:
-        return checked.stored, checked.errors
-    theirs = {each.field for each in api.check(old, compat="upstream").errors}
-    return checked.stored, tuple(each for each in checked.errors if each.field in theirs)
+    oldest = () if compat else api.check(old, compat="upstream").errors
+    fields = {each.field for each in oldest}
+    unreadable = (
+        each
+        for each in checked.errors
+        if each.type in (REQUIRED, WRONG_TYPE) or each.field in fields or not checked.stored
+    )
+    return checked.stored, tuple(unreadable)
 
 
 def existing_for(job: Object, world: World, facts: Facts) -> dict[tuple[str, str], Object]:
