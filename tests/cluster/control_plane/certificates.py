@@ -14,6 +14,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+ADDRESSES = ("127.0.0.1", "198.18.0.1")
+"""of the machine, and of the API server as the pods of a process node reach it"""
 VALID = timedelta(days=2)
 PEM = serialization.Encoding.PEM
 
@@ -55,9 +57,8 @@ class Authority:
     def server(self) -> Pair:
         """A pair for any server of the plane."""
         names = ["localhost", "kubernetes.default.svc", "*.kube-system.svc", "*.default.svc"]
-        alternatives = x509.SubjectAlternativeName(
-            [*(x509.DNSName(name) for name in names), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-        )
+        addresses = [x509.IPAddress(ipaddress.ip_address(each)) for each in ADDRESSES]
+        alternatives = x509.SubjectAlternativeName([*(x509.DNSName(name) for name in names), *addresses])
         return self._issue("server", (), ExtendedKeyUsageOID.SERVER_AUTH, alternatives)
 
     def client(self, user: str, *groups: str) -> Pair:

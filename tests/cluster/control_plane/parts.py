@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from .build import module_cache
+from .client import collection, eventually
 from .programs import PROGRAMS, versions
 from .site import HOST, Site
 
 HERE = Path(__file__).resolve().parent
+PROCESS_NODE = "process-node"
 NODE_SELECTOR = "kfp-trainer.test/node=kwok"
 
 
@@ -27,6 +29,8 @@ class Part:
     module: str = ""
     crds: tuple[str, ...] = ()
     webhooks: str = ""
+    made: str = ""
+    """path of an object that the part makes when it is ready"""
 
     def crd_files(self) -> list[Path]:
         """The part's CRDs in the cache of Go modules."""
@@ -144,6 +148,16 @@ def _coscheduling(site: Site) -> None:
     site.run("coscheduling-controller", "coscheduling-controller", ports)
 
 
+def _process_node(site: Site) -> None:
+    own, package = site.folder / PROCESS_NODE, "tests.cluster.process_node"
+    port = site.port("kubelet")
+    own.mkdir()
+    site.run_module("process-node-gate", f"{package}.gate", [own, site.port("api"), port])
+    eventually("the gate is open", lambda: (own / "api.sock").exists())
+    namespaces = ("unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
+    site.run_module(PROCESS_NODE, package, [PROCESS_NODE, own, site.pki, port, 8], inside=namespaces)
+
+
 NO_OWN_CERTIFICATES = {"enable": False}
 VOLCANO_CRDS = (
     "batch.volcano.sh_jobs bus.volcano.sh_commands nodeinfo.volcano.sh_numatopologies"
@@ -180,4 +194,5 @@ PARTS = {
         module="sigs.k8s.io/scheduler-plugins",
         crds=("config/crd/bases/*.yaml",),
     ),
+    PROCESS_NODE: Part((), _process_node, made=f"{collection('v1', 'Node')}/{PROCESS_NODE}"),
 }

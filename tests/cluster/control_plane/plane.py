@@ -112,6 +112,8 @@ class Plane:
     def _start_part(self, name: str) -> None:
         part = PARTS[name]
         part.start(self.site)
+        if part.made:
+            self._wait(name, lambda: bool(self.client.get(part.made)))
         if manifest := part.webhook_file():
             self._wait(name, lambda: self.site.listens(f"{name}-webhook"))
             for configuration in configurations(name, manifest, self.site):

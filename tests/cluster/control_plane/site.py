@@ -9,6 +9,7 @@ import json
 import shutil
 import socket
 import ssl
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from .client import Client
 from .processes import Process
 
 HOST = "127.0.0.1"
+ROOT = Path(__file__).resolve().parents[3]
 ADMIN = "control-plane-admin"
 
 
@@ -56,13 +58,27 @@ class Site:
             return probe.connect_ex((HOST, self.port(name))) == 0
 
     def run(self, name: str, program: str, arguments: Iterable[object]) -> Process:
-        """Start a program, with a folder of its own in which controller-runtime finds its serving pair."""
+        """Start a program of the control plane."""
+        return self.run_command(name, [self.programs[program], *arguments])
+
+    def run_module(
+        self, name: str, module: str, arguments: Iterable[object], *, inside: Iterable[str] = ()
+    ) -> Process:
+        """Start a Python module of this repository, inside what another command makes for it."""
+        return self.run_command(name, [*inside, sys.executable, "-m", module, *arguments])
+
+    def run_command(self, name: str, command: Iterable[object]) -> Process:
+        """Start a command, with a folder of its own in which controller-runtime finds its serving pair."""
         own = self.folder / name
         for server in ("k8s-webhook-server", "k8s-metrics-server"):
             self._serving.write(own / server / "serving-certs")
-        env = {"TMPDIR": str(own), "HOME": str(own), "KUBECONFIG": str(self.kubeconfig)}
-        command = [self.programs[program], *arguments]
-        process = Process(name, command, log=self.folder / f"{name}.log", env=env)
+        env = {
+            "TMPDIR": str(own),
+            "HOME": str(own),
+            "KUBECONFIG": str(self.kubeconfig),
+            "PYTHONPATH": str(ROOT),
+        }
+        process = Process(name, list(command), log=self.folder / f"{name}.log", env=env)
         self.processes[name] = process
         process.start()
         return process

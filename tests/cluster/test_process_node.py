@@ -1,0 +1,150 @@
+"""A node that runs pods as processes: real programs under the real controllers."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.cluster.control_plane.client import Client, Json, collection, eventually
+from tests.cluster.control_plane.nodes import pods_of
+from tests.cluster.control_plane.parts import PROCESS_NODE
+from tests.cluster.control_plane.plane import Plane
+from tests.cluster.manifests import JOBSET, jobset, pod_template, read
+
+pytestmark = pytest.mark.parts("scheduler", "jobset", "process-node")
+
+ALL_REDUCE = """
+import os, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+total = torch.tensor([float(dist.get_rank() + 1)])
+dist.all_reduce(total)
+print("rank", dist.get_rank(), "of", dist.get_world_size(), "total", total.item(), flush=True)
+dist.destroy_process_group()
+"""
+STUBBORN = """
+import signal, sys, time
+def stop(number, frame):
+    print("told to stop", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, stop)
+print("at work", flush=True)
+time.sleep(600)
+"""
+WHO_AM_I = """
+import json, os, ssl, urllib.error, urllib.request
+folder = "/var/run/secrets/kubernetes.io/serviceaccount/"
+host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+tls = ssl.create_default_context(cafile=folder + "ca.crt")
+bearer = {"Authorization": "Bearer " + open(folder + "token").read(), "Content-Type": "application/json"}
+body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+url = f"https://{host}:{port}/apis/authentication.k8s.io/v1/selfsubjectreviews"
+request = urllib.request.Request(url, json.dumps(body).encode(), bearer)
+print(json.load(urllib.request.urlopen(request, context=tls))["status"]["userInfo"]["username"])
+"""
+
+
+def template(*command: str, env: dict[str, str] | None = None) -> dict[str, Any]:
+    """A pod for the process node."""
+    made = pod_template(PROCESS_NODE)
+    container = made["spec"]["containers"][0]
+    container["command"] = list(command)
+    container["env"] = [{"name": name, "value": value} for name, value in (env or {}).items()]
+    return made
+
+
+def ends(client: Client, namespace: str, name: str, *, limit: float = 60.0) -> str:
+    """How the JobSet ends."""
+
+    def state() -> str:
+        return str(
+            read(client, JOBSET, "JobSet", namespace, name).get("status", {}).get("terminalState") or ""
+        )
+
+    return eventually(f"{name} ends", state, limit=limit, say=lambda: str(logs_of(client, namespace)))
+
+
+def log(client: Client, namespace: str, pod: Json) -> str:
+    return client.text("GET", f"{collection('v1', 'Pod', namespace)}/{pod['metadata']['name']}/log")
+
+
+def logs_of(client: Client, namespace: str) -> dict[str, Any]:
+    """What each pod came to."""
+    return {pod["metadata"]["name"]: pod["status"] for pod in pods_of(client, namespace)}
+
+
+def runs(client: Client, namespace: str) -> list[Json]:
+    return [pod for pod in pods_of(client, namespace) if pod["status"]["phase"] == "Running"]
+
+
+def test_torchrun_reduces_over_the_pods_of_a_jobset(client: Client, namespace: str) -> None:
+    torchrun = [
+        "torchrun",
+        "--nnodes=4",
+        "--nproc-per-node=1",
+        "--node-rank=$(JOB_RANK)",
+        "--master-addr=ring-node-0-0.ring",
+    ]
+    made = template(*torchrun, "--no-python", sys.executable, "-c", ALL_REDUCE)
+    path = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
+    container = made["spec"]["containers"][0]
+    container["env"] = [{"name": "JOB_RANK", "valueFrom": {"fieldRef": {"fieldPath": path}}}]
+    client.create(jobset("ring", made, replicas=4), namespace)
+    assert ends(client, namespace, "ring", limit=120) == "Completed"
+    told = "".join(log(client, namespace, pod) for pod in pods_of(client, namespace))
+    assert sorted(line for line in told.splitlines() if line.startswith("rank")) == [
+        f"rank {rank} of 4 total 10.0" for rank in range(4)
+    ]
+
+
+def test_kubectl_follows_a_log(plane: Plane, namespace: str) -> None:
+    shell = "for i in 1 2 3; do echo line $i; sleep 0.3; done"
+    plane.client.create(jobset("talk", template("sh", "-c", shell)), namespace)
+    pod = eventually("the pod runs", lambda: runs(plane.client, namespace))[0]["metadata"]["name"]
+    kubectl = ["kubectl", f"--kubeconfig={plane.site.kubeconfig}", "-n", namespace, "logs", "-f", pod]
+    followed = subprocess.run(kubectl, capture_output=True, text=True, timeout=30)
+    assert (followed.stdout, followed.stderr) == ("line 1\nline 2\nline 3\n", "")
+    assert ends(plane.client, namespace, "talk") == "Completed"
+
+
+def test_a_failing_process_makes_jobset_restart(client: Client, namespace: str) -> None:
+    attempt = {
+        "name": "ATTEMPT",
+        "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['jobset.sigs.k8s.io/restart-attempt']"}},
+    }
+    made = template("sh", "-c", 'test "$ATTEMPT" = 1')
+    made["spec"]["containers"][0]["env"] = [attempt]
+    client.create(jobset("again", made, failurePolicy={"maxRestarts": 1}), namespace)
+    assert ends(client, namespace, "again") == "Completed"
+    assert read(client, JOBSET, "JobSet", namespace, "again")["status"]["restarts"] == 1
+
+
+def test_suspending_stops_a_pod_with_its_grace(plane: Plane, namespace: str) -> None:
+    client = plane.client
+    client.create(jobset("pause", template(sys.executable, "-c", STUBBORN)), namespace)
+    pod = eventually("the pod runs", lambda: runs(client, namespace))[0]
+    eventually("it is at work", lambda: log(client, namespace, pod) == "at work\n")
+    kubectl = [
+        "kubectl",
+        f"--kubeconfig={plane.site.kubeconfig}",
+        "-n",
+        namespace,
+        "logs",
+        "-f",
+        pod["metadata"]["name"],
+    ]
+    with subprocess.Popen(kubectl, stdout=subprocess.PIPE, text=True) as follower:
+        assert follower.stdout is not None
+        assert follower.stdout.readline() == "at work\n"
+        client.patch(f"{collection(JOBSET, 'JobSet', namespace)}/pause", {"spec": {"suspend": True}})
+        assert follower.stdout.read() == "told to stop\n"
+    eventually("the pod is gone", lambda: not pods_of(client, namespace))
+
+
+def test_a_pod_is_its_service_account_to_the_api_server(client: Client, namespace: str) -> None:
+    client.create(jobset("who", template(sys.executable, "-c", WHO_AM_I)), namespace)
+    assert ends(client, namespace, "who") == "Completed"
+    assert (
+        log(client, namespace, pods_of(client, namespace)[0])
+        == f"system:serviceaccount:{namespace}:default\n"
+    )
