@@ -86,7 +86,8 @@ class MPI(Plugin):
             _refuse_implementation(info, policy)
         _explain_template(info)
         _count(info, policy)
-        slots = _slots(info, policy)
+        slots, told = _slots(info, policy)
+        info.decide("slots", slots, told)
         for pods in info.pods:
             if pods.name in (NODE, LAUNCHER):
                 _equip(info, pods, policy, slots)
@@ -96,7 +97,7 @@ class MPI(Plugin):
         policy = _policy(info.runtime)
         if policy is None:
             return ()
-        hostfile = hostfile_object(info, policy, _slots(info, policy), _hosts(info, policy))
+        hostfile = hostfile_object(info, policy, _slots(info, policy)[0], _hosts(info, policy))
         return (secret_object(info), hostfile)
 
 
@@ -173,14 +174,15 @@ def _leave_out(info: Info, pods: Pods) -> None:
     info.spec = spec
 
 
-def _slots(info: Info, policy: MPIPolicy) -> int:
-    """Say how many processes run on a node: the job's word, the runtime's, else one per accelerator."""
+def _slots(info: Info, policy: MPIPolicy) -> tuple[int, str]:
+    """Say how many processes run on a node, and who says so: the job, its runtime, else the accelerators."""
     trainer = info.job.spec.trainer
     if trainer is not None and trainer.numProcPerNode is not None:
-        return trainer.numProcPerNode
+        return trainer.numProcPerNode, "spec.trainer.numProcPerNode of the job"
     if policy.numProcPerNode != 1:
-        return policy.numProcPerNode
-    return max(accelerator_count(info, info.pod_set(NODE) or info.pod_set(LAUNCHER)), 1)
+        return policy.numProcPerNode, "mpi.numProcPerNode of the runtime"
+    devices = accelerator_count(info, info.pod_set(NODE) or info.pod_set(LAUNCHER))
+    return max(devices, 1), "one for each accelerator of a node" if devices else "nobody asks for more"
 
 
 def _hosts(info: Info, policy: MPIPolicy) -> Iterator[str]:
@@ -205,4 +207,3 @@ def _equip_launcher(info: Info, main: Container, policy: MPIPolicy, slots: int) 
     if not info.upstream and policy.mpiImplementation == "OpenMPI":
         main.add_mounts((DEEPSPEED_MOUNT,))
     main.add_env(launcher_env(policy, slots))
-    info.decide("slots", slots, "processes on one node")

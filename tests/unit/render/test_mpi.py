@@ -249,6 +249,21 @@ def test_slots(sentence: str) -> None:
     assert [slots_of(each) for each in both(trainer, *jobs, **given)] == [ours, theirs]
 
 
+WHO_SAYS_SO = {
+    "one by default": "nobody asks for more",
+    "the number of the runtime": "mpi.numProcPerNode of the runtime",
+    "the number of the job beats it": "spec.trainer.numProcPerNode of the job",
+    "one GPU is one slot": "one for each accelerator of a node",
+}
+
+
+@pytest.mark.parametrize("sentence", WHO_SAYS_SO)
+def test_the_plan_tells_where_the_slots_come_from(sentence: str) -> None:
+    trainer, given, jobs, slots, _ = SLOTS[sentence]
+    told = {each.field: each for each in both(trainer, *jobs, **given)[0].decisions}
+    assert (told["slots"].value, told["slots"].reason) == (str(slots), WHO_SAYS_SO[sentence])
+
+
 def test_with_the_launcher_apart_the_job_reaches_the_nodes() -> None:
     trainer = {
         "numNodes": 2,
