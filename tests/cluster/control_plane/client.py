@@ -43,9 +43,12 @@ class ApiError(Exception):
 class Client:
     """Speaks to one API server as one user."""
 
-    def __init__(self, host: str, port: int, tls: ssl.SSLContext, token: str = "") -> None:
+    def __init__(
+        self, host: str, port: int, tls: ssl.SSLContext, token: str = "", *, timeout: float = TIMEOUT_SECONDS
+    ) -> None:
         self._address, self._tls = (host, port), tls
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._timeout = timeout
         self._mine = threading.local()
         self._opened: list[http.client.HTTPSConnection] = []
 
@@ -70,7 +73,7 @@ class Client:
         if not hasattr(self._mine, "connection"):
             host, port = self._address
             self._mine.connection = http.client.HTTPSConnection(
-                host, port, context=self._tls, timeout=TIMEOUT_SECONDS
+                host, port, context=self._tls, timeout=self._timeout
             )
             self._opened.append(self._mine.connection)
         connection: http.client.HTTPSConnection = self._mine.connection

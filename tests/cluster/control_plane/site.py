@@ -120,15 +120,16 @@ class Site:
 
     def admin(self) -> Client:
         """A client that may do everything."""
-        tls = self._tls()
+        tls = self.trust()
         tls.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
         return Client(HOST, self.port("api"), tls)
 
     def bearer(self, token: str) -> Client:
         """A client that shows a token."""
-        return Client(HOST, self.port("api"), self._tls(), token)
+        return Client(HOST, self.port("api"), self.trust(), token)
 
-    def _tls(self) -> ssl.SSLContext:
+    def trust(self) -> ssl.SSLContext:
+        """Trust in this plane's servers and in no others."""
         return ssl.create_default_context(cadata=self._authority.certificate.decode())
 
     def clear(self, keep_logs_in: Path) -> None:
