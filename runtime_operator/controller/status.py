@@ -17,8 +17,8 @@ from ..api.names import COMPLETE, FAILED, REASON_RESUMED, REASON_SUSPENDED, SUSP
 from ..render.framework import Terminal
 from ..render.plan import Object
 from .conditions import Condition, condition, is_finished, is_true, put, write_time
+from .counts import counts, not_running
 from .ownership import is_suspended
-from .waiting import counts, not_running
 
 
 def observe(
@@ -48,19 +48,14 @@ def fail(status: Object, *, reason: str, message: str, now: datetime) -> Object:
 
 def _with_suspended(conditions: Sequence[Condition], job: Object, *, now: datetime) -> tuple[Condition, ...]:
     """`Suspended` once the job was asked to rest; a job that never was has no such condition."""
-    since = write_time(now)
     if is_suspended(job):
-        message = "TrainJob is suspended"
-        return put(
-            conditions,
-            condition(SUSPENDED, holds=True, reason=REASON_SUSPENDED, message=message, since=since),
-        )
-    if is_true(conditions, SUSPENDED):
-        message = "TrainJob is resumed"
-        return put(
-            conditions, condition(SUSPENDED, holds=False, reason=REASON_RESUMED, message=message, since=since)
-        )
-    return tuple(conditions)
+        reason, message = REASON_SUSPENDED, "TrainJob is suspended"
+    elif is_true(conditions, SUSPENDED):
+        reason, message = REASON_RESUMED, "TrainJob is resumed"
+    else:
+        return tuple(conditions)
+    holds, since = is_suspended(job), write_time(now)
+    return put(conditions, condition(SUSPENDED, holds=holds, reason=reason, message=message, since=since))
 
 
 def _with_end(conditions: Sequence[Condition], end: Terminal, *, now: datetime) -> tuple[Condition, ...]:

@@ -7,36 +7,13 @@ from the objects alone, so a job that has nothing new to say is not written agai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from ..api.names import KUEUE_QUEUE_LABEL
 from ..render.plan import Object
-from ..render.pods import is_in_gang
 from .conditions import is_true
+from .counts import counts, not_running, replicated_jobs
 from .ownership import is_suspended
 
 LONGEST = 4096
-COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
-
-
-def counts(jobset: Object) -> tuple[Mapping[str, Any], ...]:
-    """How many Jobs of each replicated job are in which state. Jobs, not pods: the SDK reads them so."""
-    return tuple(
-        {"name": each["name"], **{count: each.get(count, 0) for count in COUNTS}}
-        for each in (jobset.get("status") or {}).get("replicatedJobsStatus") or ()
-    )
-
-
-def not_running(jobset: Object, gang: Object | None) -> tuple[Object, ...]:
-    """The replicated jobs whose pods neither all run nor have done their work.
-
-    Of a gang as many must run as it asks for: an elastic job trains although its last pods wait for room.
-    """
-    seen = {each["name"]: each["ready"] + each["succeeded"] for each in counts(jobset)}
-    late = (each for each in _jobs(jobset) if seen.get(each["name"], -1) < each.get("replicas", 1))
-    gang_runs = ((gang or {}).get("status") or {}).get("phase") == "Running"
-    return tuple(each for each in late if not (gang_runs and is_in_gang(each)))
 
 
 def why(job: Object, jobset: Object | None, gang: Object | None) -> str | None:
@@ -68,13 +45,9 @@ def with_why(status: Object, sentence: str | None) -> Object:
     return kept if sentence is None else {**kept, "why": sentence[:LONGEST]}
 
 
-def _jobs(jobset: Object) -> Iterable[Object]:
-    return jobset.get("spec", {}).get("replicatedJobs") or ()
-
-
 def _is_met(need: Object, jobset: Object) -> bool:
     """Whether a replicated job has come as far as another waits for it."""
-    replicas = {each["name"]: each.get("replicas", 1) for each in _jobs(jobset)}
+    replicas = {each["name"]: each.get("replicas", 1) for each in replicated_jobs(jobset)}
     reached = ("succeeded",) if need["status"] == "Complete" else ("ready", "succeeded", "failed")
     seen = {each["name"]: sum(each[count] for count in reached) for each in counts(jobset)}
     return bool(seen.get(need["name"], -1) >= replicas.get(need["name"], 1))
