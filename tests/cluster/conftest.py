@@ -52,7 +52,11 @@ def whole_plane(request: pytest.FixtureRequest) -> Iterator[Plane]:
 @pytest.fixture
 def plane(whole_plane: Plane, request: pytest.FixtureRequest) -> Plane:
     """The plane, with what this test needs."""
-    whole_plane.need(*parts_of(request.node))
+    names = parts_of(request.node)
+    for name in names:
+        if reason := PARTS[name].why_not():
+            pytest.skip(reason)
+    whole_plane.need(*names)
     return whole_plane
 
 

@@ -6,22 +6,32 @@ from typing import Any
 import pytest
 
 from tests.cluster.control_plane.client import ApiError, Client, Json, collection, eventually
-from tests.cluster.manifests import JOBSET, condition, job, pod_template
+from tests.cluster.control_plane.nodes import pods_of
+from tests.cluster.manifests import JOBSET, condition, job, pod_template, read, with_gpus, with_scheduler
 
 pytestmark = pytest.mark.parts("scheduler", "kwok", "jobset", "trainer")
 
 TRAINER = "trainer.kubeflow.org/v1alpha1"
 
 
-def runtime(template: Json, **spec: Any) -> Json:
-    """A runtime with one step; what its pods do stands in the template."""
-    metadata = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
-    replicated = {"name": "node", "template": {"metadata": metadata, "spec": job(template, 1)}}
+def step(name: str, ancestor: str, template: Json, **replicated: Any) -> Json:
+    """One step of a runtime; its container has its name."""
+    (container,) = template["spec"]["containers"]
+    spec = {**template["spec"], "containers": [{**container, "name": name}]}
+    metadata = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": ancestor}}
+    pods = job({**template, "spec": spec}, 1)
+    return {"name": name, **replicated, "template": {"metadata": metadata, "spec": pods}}
+
+
+def runtime(*steps: Json, policy: Json | None = None, **spec: Any) -> Json:
+    """A runtime of these steps, perhaps as a gang."""
+    grouped = {"podGroupPolicy": policy} if policy else {}
+    jobset = {"spec": {**spec, "replicatedJobs": list(steps)}}
     return {
         "apiVersion": TRAINER,
         "kind": "TrainingRuntime",
         "metadata": {"name": "plain"},
-        "spec": {"mlPolicy": {"numNodes": 1}, "template": {"spec": {**spec, "replicatedJobs": [replicated]}}},
+        "spec": {"mlPolicy": {"numNodes": 1}, **grouped, "template": jobset},
     }
 
 
@@ -53,7 +63,7 @@ def no_job_is_left(client: Client, namespace: str) -> Iterator[None]:
 
 
 def test_a_job_of_two_nodes_completes(client: Client, namespace: str, simulated: Callable[..., str]) -> None:
-    client.create(runtime(pod_template(simulated(1))), namespace)
+    client.create(runtime(step("node", "trainer", pod_template(simulated(1)))), namespace)
     train(client, namespace, "two", nodes=2)
     path = f"{collection(TRAINER, 'TrainJob', namespace)}/two"
     eventually("the job is complete", lambda: condition(client.get(path), "Complete"))
@@ -63,7 +73,7 @@ def test_it_makes_the_jobset_of_a_failed_job_again_when_its_time_is_over(
     client: Client, namespace: str, simulated: Callable[..., str]
 ) -> None:
     template = pod_template(simulated(1), exit="all=1")
-    client.create(runtime(template, ttlSecondsAfterFinished=1), namespace)
+    client.create(runtime(step("node", "trainer", template), ttlSecondsAfterFinished=1), namespace)
     train(client, namespace, "failed", nodes=1)
     seen: set[str] = set()
 
@@ -72,3 +82,63 @@ def test_it_makes_the_jobset_of_a_failed_job_again_when_its_time_is_over(
         return len(seen)
 
     eventually("three JobSets were made of one job", lambda: made() >= 3, limit=40)
+
+
+GANGS: dict[str, tuple[str, Json, str]] = {
+    "volcano": ("volcano", {"volcano": {}}, "scheduling.volcano.sh/v1beta1"),
+    "coscheduling": (
+        "scheduler-plugins-scheduler",
+        {"coscheduling": {"scheduleTimeoutSeconds": 10}},
+        "scheduling.x-k8s.io/v1alpha1",
+    ),
+}
+INITIALIZERS = ("dataset-initializer", "model-initializer")
+NODES = 4
+
+
+def gang(scheduler: str, pool: str, *, initializers: tuple[str, ...]) -> Json:
+    """A runtime whose nodes take a whole node of the pool each; its initializers take hardly anything."""
+    name, policy, _ = GANGS[scheduler]
+    template = with_scheduler(with_gpus(pod_template(pool), 1), name)
+    first = [step(each, each, with_scheduler(pod_template(pool), name)) for each in initializers]
+    after = [{"name": each, "status": "Complete"} for each in initializers]
+    trainer = step("node", "trainer", template, **({"dependsOn": after} if after else {}))
+    return runtime(*first, trainer, policy=policy)
+
+
+@pytest.mark.parts("volcano", "coscheduling")
+@pytest.mark.parametrize("scheduler", GANGS)
+def test_a_gang_without_initializers_completes(
+    client: Client, namespace: str, simulated: Callable[..., str], scheduler: str
+) -> None:
+    client.create(gang(scheduler, simulated(NODES, gpus=1), initializers=()), namespace)
+    train(client, namespace, "gang", nodes=NODES)
+    path = f"{collection(TRAINER, 'TrainJob', namespace)}/gang"
+    eventually("the job is complete", lambda: condition(client.get(path), "Complete"))
+
+
+@pytest.mark.parts("volcano", "coscheduling")
+@pytest.mark.parametrize("scheduler", GANGS)
+def test_it_counts_initializers_into_the_gang_that_waits_for_them(
+    client: Client, namespace: str, simulated: Callable[..., str], scheduler: str
+) -> None:
+    client.create(gang(scheduler, simulated(NODES, gpus=1), initializers=INITIALIZERS), namespace)
+    train(client, namespace, "stuck", nodes=NODES)
+    eventually("the initializers are refused", lambda: len(refused(client, namespace)) == len(INITIALIZERS))
+    group = read(client, GANGS[scheduler][2], "PodGroup", namespace, "stuck")
+    assert group["spec"]["minMember"] == NODES + len(INITIALIZERS)
+    pods = pods_of(client, namespace)
+    assert len(pods) == len(
+        INITIALIZERS
+    )  # so the gang never has its members: the others are made after these
+    assert not [pod for pod in pods if "nodeName" in pod["spec"]]
+
+
+def refused(client: Client, namespace: str) -> list[Json]:
+    """The pods of which the scheduler has said that they cannot be placed."""
+    return [
+        pod
+        for pod in pods_of(client, namespace)
+        for each in pod["status"].get("conditions") or []
+        if (each["type"], each["status"]) == ("PodScheduled", "False")
+    ]

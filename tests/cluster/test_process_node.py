@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.cluster.control_plane.client import Client, Json, collection, eventually
+from tests.cluster.control_plane.client import ApiError, Client, Json, collection, eventually
 from tests.cluster.control_plane.nodes import pods_of
 from tests.cluster.control_plane.parts import PROCESS_NODE
 from tests.cluster.control_plane.plane import Plane
@@ -77,24 +78,30 @@ def runs(client: Client, namespace: str) -> list[Json]:
     return [pod for pod in pods_of(client, namespace) if pod["status"]["phase"] == "Running"]
 
 
-def test_torchrun_reduces_over_the_pods_of_a_jobset(client: Client, namespace: str) -> None:
-    torchrun = [
-        "torchrun",
-        "--nnodes=4",
-        "--nproc-per-node=1",
-        "--node-rank=$(JOB_RANK)",
-        "--master-addr=ring-node-0-0.ring",
-    ]
-    made = template(*torchrun, "--no-python", sys.executable, "-c", ALL_REDUCE)
-    path = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
-    container = made["spec"]["containers"][0]
-    container["env"] = [{"name": "JOB_RANK", "valueFrom": {"fieldRef": {"fieldPath": path}}}]
-    client.create(jobset("ring", made, replicas=4), namespace)
-    assert ends(client, namespace, "ring", limit=120) == "Completed"
-    told = "".join(log(client, namespace, pod) for pod in pods_of(client, namespace))
-    assert sorted(line for line in told.splitlines() if line.startswith("rank")) == [
-        f"rank {rank} of 4 total 10.0" for rank in range(4)
-    ]
+def ring(name: str) -> dict[str, Any]:
+    """Two times two pods of torchrun, which meet at the first one's name, always at the same port."""
+    launch = (
+        f"exec torchrun --nnodes=4 --nproc-per-node=1 --node-rank=$((JOB * 2 + JOB_COMPLETION_INDEX))"
+        f" --master-addr={name}-node-0-0.{name} --no-python {sys.executable} -c '{ALL_REDUCE}'"
+    )
+    made = template("sh", "-c", launch)
+    path = "metadata.labels['jobset.sigs.k8s.io/job-index']"
+    made["spec"]["containers"][0]["env"] = [{"name": "JOB", "valueFrom": {"fieldRef": {"fieldPath": path}}}]
+    return jobset(name, made, replicas=2, pods=2)
+
+
+def test_two_jobs_at_once_reduce_over_their_own_pods(
+    client: Client, new_namespace: Callable[[], str]
+) -> None:
+    places = {name: new_namespace() for name in ("left", "right")}
+    for name, namespace in places.items():
+        client.create(ring(name), namespace)
+    for name, namespace in places.items():
+        assert ends(client, namespace, name, limit=150) == "Completed"
+        told = "".join(log(client, namespace, pod) for pod in pods_of(client, namespace))
+        assert sorted(line for line in told.splitlines() if line.startswith("rank")) == [
+            f"rank {rank} of 4 total 10.0" for rank in range(4)
+        ]
 
 
 def test_kubectl_follows_a_log(plane: Plane, namespace: str) -> None:
@@ -148,3 +155,24 @@ def test_a_pod_is_its_service_account_to_the_api_server(client: Client, namespac
         log(client, namespace, pods_of(client, namespace)[0])
         == f"system:serviceaccount:{namespace}:default\n"
     )
+
+
+def test_a_pod_that_is_lost_with_its_node_starts_anew_when_the_node_is_back(
+    plane: Plane, namespace: str
+) -> None:
+    client = plane.client
+    client.create(jobset("lost", template(sys.executable, "-c", STUBBORN)), namespace)
+    pod = eventually("the pod runs", lambda: runs(client, namespace))[0]
+    eventually("it is at work", lambda: log(client, namespace, pod) == "at work\n")
+    plane.kill(PROCESS_NODE)
+    with pytest.raises(ApiError):
+        log(client, namespace, pod)
+    plane.start_again(PROCESS_NODE)
+    eventually("it is at work again", lambda: works(client, namespace, pod))
+
+
+def works(client: Client, namespace: str, pod: Json) -> bool:
+    try:
+        return log(client, namespace, pod) == "at work\n"
+    except ApiError:
+        return False

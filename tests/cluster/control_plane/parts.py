@@ -5,6 +5,7 @@ started. Managers of controller-runtime are alike: a configuration file, three p
 certificates given from outside.
 """
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,13 @@ from .site import HOST, Site
 
 HERE = Path(__file__).resolve().parent
 PROCESS_NODE = "process-node"
+NAMESPACES = ("unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
 NODE_SELECTOR = "kfp-trainer.test/node=kwok"
+
+
+def always() -> str:
+    """Nothing is needed beyond the programs."""
+    return ""
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,9 @@ class Part:
     webhooks: str = ""
     made: str = ""
     """path of an object that the part makes when it is ready"""
+
+    why_not: Callable[[], str] = always
+    """why it cannot run on this machine; empty if it can"""
 
     def crd_files(self) -> list[Path]:
         """The part's CRDs in the cache of Go modules."""
@@ -154,8 +164,18 @@ def _process_node(site: Site) -> None:
     own.mkdir()
     site.run_module("process-node-gate", f"{package}.gate", [own, site.port("api"), port])
     eventually("the gate is open", lambda: (own / "api.sock").exists())
-    namespaces = ("unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
-    site.run_module(PROCESS_NODE, package, [PROCESS_NODE, own, site.pki, port, 8], inside=namespaces)
+    site.run_module(PROCESS_NODE, package, [PROCESS_NODE, own, site.pki, port, 8], inside=NAMESPACES)
+
+
+def _no_namespaces() -> str:
+    """Why the process node cannot have its namespaces here."""
+    try:
+        tried = subprocess.run(
+            [*NAMESPACES, "ip", "link", "add", "pods", "type", "bridge"], capture_output=True
+        )
+    except FileNotFoundError as missing:
+        return f"process node: {missing.filename}: not on the PATH"
+    return f"process node: {tried.stderr.decode().strip()}" if tried.returncode else ""
 
 
 NO_OWN_CERTIFICATES = {"enable": False}
@@ -194,5 +214,7 @@ PARTS = {
         module="sigs.k8s.io/scheduler-plugins",
         crds=("config/crd/bases/*.yaml",),
     ),
-    PROCESS_NODE: Part((), _process_node, made=f"{collection('v1', 'Node')}/{PROCESS_NODE}"),
+    PROCESS_NODE: Part(
+        (), _process_node, made=f"{collection('v1', 'Node')}/{PROCESS_NODE}", why_not=_no_namespaces
+    ),
 }
