@@ -53,6 +53,8 @@ def _text(source: str, name: str) -> str:
     try:
         content = sys.stdin.buffer.read() if source == STDIN else Path(source).read_bytes()
         return content.decode("utf-8-sig")
+    except IsADirectoryError as error:
+        raise SpecError(f"{name}: is a folder; name the files in it") from error
     except OSError as error:
         raise SpecError(f"{name}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

@@ -20,7 +20,7 @@ from ..render.draw import draw
 from ..render.dry_run import DryRun, Outcome, Review, dry_run
 from ..render.explain import explain as retell
 from ..render.plan import Plan
-from .documents import read_documents, shipped_runtimes
+from .documents import STDIN, read_documents, shipped_runtimes
 from .output import Output, output_option, print_data
 
 Compat = Literal["upstream"]
@@ -136,7 +136,8 @@ def _try(files: Sequence[str], compat: Compat | None, *, needs_jobs: bool = True
     run = dry_run(documents, shipped=shipped_runtimes(), compat=compat)
     if not run.jobs and (needs_jobs or not run.runtimes):
         found = ", ".join(dict.fromkeys(each["kind"] for each in documents))
-        raise SpecError(f"{', '.join(files)}: no TrainJob in it, but {found}; add one, or name another file")
+        names = ", ".join("stdin" if each == STDIN else each for each in files)
+        raise SpecError(f"{names}: no TrainJob in it, but {found}; add one, or name another file")
     errors = dict.fromkeys(error for each in _parts(run) for error in each.errors)
     if errors:
         raise SpecError([*errors], warnings=_warnings(run))

@@ -19,7 +19,7 @@ from .admission import admit
 from .facts import Facts
 from .plan import Object, Plan
 from .render import render
-from .spelling import unknown_field
+from .spelling import meant_runtime, unknown_field
 from .world import Sent, World, runtime_of, sort_documents
 
 Runtime = api.TrainingRuntime | api.ClusterTrainingRuntime
@@ -129,6 +129,9 @@ def try_job(
         return Outcome(review, facts)
     named = runtime_of(review.stored, [each.stored for each in runtimes])
     runtime = next((each for each in runtimes if each.stored is named), None)
+    if runtime is None and not compat:
+        meant = meant_runtime(review.stored, [each.stored for each in runtimes])
+        review = replace(review, warnings=(*review.warnings, *meant))
     if runtime is not None and runtime.errors:
         return Outcome(replace(review, errors=runtime.errors), facts, runtime)
     return _admit_and_build(review, old, runtime, facts, compat=compat)

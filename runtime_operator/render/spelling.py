@@ -1,4 +1,4 @@
-"""What somebody may have meant who wrote a field that the schema does not know.
+"""What somebody may have meant who wrote a field that no schema knows, or a runtime that is not there.
 
 A misspelt field is near one that is known at the same place; a misplaced one stands somewhere else under
 its right name, mostly a level up or down. Anything less near is not guessed.
@@ -7,12 +7,13 @@ its right name, mostly a level up or down. Anything less near is not guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from itertools import islice
 
 from ..api.node import Node, kind_node
 from ..api.read import MODELS
+from .plan import Object
 
 UNKNOWN = "unknown field: correct its spelling, or remove it"
 NEAR = 0.7
@@ -32,6 +33,16 @@ def unknown_field(kind: str, path: str) -> str:
         return f"unknown field: did you mean {meant[0]!r}?"
     places = [] if name in EVERYWHERE else list(islice(_places(root, name), 3))
     return f"unknown field here: {name!r} belongs to {' or '.join(places)}" if places else UNKNOWN
+
+
+def meant_runtime(job: Object, runtimes: Iterable[Object]) -> Iterator[str]:
+    """Name the runtime that a (stored) job may mean, which refers to none of these."""
+    reference = job["spec"]["runtimeRef"]
+    by_name = {each["metadata"]["name"]: each for each in runtimes}
+    for name in get_close_matches(reference["name"], by_name, n=1, cutoff=NEAR):
+        metadata = by_name[name]["metadata"]
+        place = f" of namespace {metadata['namespace']!r}" if metadata.get("namespace") else ""
+        yield f"spec.runtimeRef: did you mean {by_name[name]['kind']} {name!r}{place}?"
 
 
 def _steps(path: str) -> list[str]:

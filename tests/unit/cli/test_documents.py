@@ -93,6 +93,11 @@ def test_a_mistake_has_a_place(sentence, write):
     assert str(caught.value).replace(path, "FILE").startswith(want)
 
 
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(SpecError, match="is a folder; name the files in it"):
+        read_documents([str(tmp_path)])
+
+
 def test_a_file_that_is_not_there_is_told_by_its_name(tmp_path):
     path = str(tmp_path / "none.yaml")
     with pytest.raises(SpecError, match=r"none\.yaml: cannot be read: No such file or directory"):

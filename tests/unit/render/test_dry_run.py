@@ -143,6 +143,37 @@ def test_what_is_given_goes_before_what_is_shipped():
     ]["spec"]["containers"] == [{"name": "node", "image": "mine"}]
 
 
+NEARLY = {
+    # the runtime that is there, what the job names: what is asked
+    "a misspelt name": (
+        {},
+        {"name": "torh"},
+        ["spec.runtimeRef: did you mean ClusterTrainingRuntime 'torch'?"],
+    ),
+    "another kind": (
+        {},
+        {"name": "torch", "kind": "TrainingRuntime"},
+        ["spec.runtimeRef: did you mean ClusterTrainingRuntime 'torch'?"],
+    ),
+    "another namespace": (
+        {"kind": "TrainingRuntime", "metadata": {"name": "torch", "namespace": "lab"}},
+        {"name": "torch", "kind": "TrainingRuntime"},
+        ["spec.runtimeRef: did you mean TrainingRuntime 'torch' of namespace 'lab'?"],
+    ),
+    "nothing near": ({}, {"name": "qwertz"}, []),
+}
+
+
+@pytest.mark.parametrize("sentence", NEARLY)
+def test_a_runtime_that_is_nearly_there(sentence):
+    more, reference, want = NEARLY[sentence]
+    documents = [{**runtime(), **more}, {**job(), "spec": {"runtimeRef": reference}}]
+    (found,) = dry_run(documents).jobs
+    assert [each for each in found.warnings if "did you mean" in each] == want
+    (theirs,) = dry_run(documents, compat="upstream").jobs
+    assert theirs.warnings == ()
+
+
 def test_the_snapshot_serves_where_the_runtime_is_gone():
     stored = job(suspend=True)
     (found,) = dry_run([snapshot(), stored, job()]).jobs
