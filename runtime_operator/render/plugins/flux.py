@@ -109,20 +109,23 @@ def _setting(info: Info, name: str) -> str:
 
 def _wrap(info: Info) -> None:
     """Put our script before the command: its words become one, which the script takes apart again."""
-    given = info.job.spec.trainer
-    for pods in info.trainers:
-        main = pods.main
-        if main is None:
-            continue
-        words = main.get("command") or []
-        if info.upstream:
-            args = given.args if given is not None and given.args is not None else []
-            command = " ".join([*words, *args]).strip()
-            main.put("args", main.source.get("args") or [])
-        else:
-            command = shlex.join([*words, *(main.get("args") or [])])
-            main.put("args", [])
+    mains = [pods.main for pods in info.trainers if pods.main is not None]
+    commands = [_theirs(info)] * len(mains) if info.upstream else [_quoted(main) for main in mains]
+    for main, command in zip(mains, commands, strict=True):
+        main.put("args", main.source.get("args") or [] if info.upstream else [])
         main.put("command", ["/bin/bash", f"{files.CONFIG_DIR}/entrypoint.sh", command])
+
+
+def _quoted(main: Container) -> str:
+    return shlex.join([*(main.get("command") or ()), *(main.get("args") or ())])
+
+
+def _theirs(info: Info) -> str:
+    """Upstream joins the words of the first trainer and of the job, and gives them to every trainer."""
+    given, first = info.job.spec.trainer, info.trainer
+    assert given is not None  # without it upstream builds nothing
+    words = first.main.get("command") if first is not None and first.main is not None else None
+    return " ".join([*(words or given.command or ()), *(given.args or ())]).strip()
 
 
 def _cluster(info: Info, policy: FluxPolicy) -> Cluster:

@@ -247,6 +247,23 @@ def test_upstream_equips_a_job_node_without_a_container_node_and_wraps_nothing()
     assert not pod["containers"][0].get("volumeMounts")
 
 
+def test_upstream_gives_every_trainer_the_command_of_the_first() -> None:
+    def trainer(name: str, *command: str) -> dict[str, Any]:
+        pod = {"containers": [{"name": "node", "image": "a", "command": list(command)}]}
+        metadata = {"labels": {STEP: "trainer"}}
+        return {"name": name, "template": {"metadata": metadata, "spec": {"template": {"spec": pod}}}}
+
+    jobs = [trainer("side", "run"), trainer("node", "other")]
+    spec = {"mlPolicy": {"flux": {}}, "template": {"spec": {"replicatedJobs": jobs}}}
+    document = {"kind": "ClusterTrainingRuntime", "metadata": {"name": "rt"}, "spec": spec}
+    job = train_job("upstream", numNodes=2, args=["--wide"])
+    plan = render(job, read(document, compat="upstream"), compat="upstream")
+    jobset = plan.find("JobSet")
+    assert jobset is not None
+    pods = [each["template"]["spec"]["template"]["spec"] for each in jobset["spec"]["replicatedJobs"]]
+    assert [pod["containers"][0]["command"][2] for pod in pods] == ["run --wide", "run --wide"]
+
+
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "no tasks": (
         {"numNodes": 1, "numProcPerNode": 0},
