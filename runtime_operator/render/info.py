@@ -111,10 +111,9 @@ class Info:
         return f"{self.name}-{pods.name}-{replica}-{index}.{self.subdomain}"
 
     def hosts(self, pods: Pods) -> list[str]:
-        """The host names of all pods of a pod set."""
-        return [
-            self.host(pods, index, replica) for replica in range(pods.replicas) for index in range(pods.count)
-        ]
+        """The host names of all pods of a pod set; upstream names replicas as well that it does not build."""
+        replicas = pods.job.get("replicas", 1) if self.upstream else pods.replicas
+        return [self.host(pods, index, replica) for replica in range(replicas) for index in range(pods.count)]
 
     def pod_sets(self) -> tuple[PodSet, ...]:
         """The pods as a plan tells of them."""

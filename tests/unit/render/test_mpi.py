@@ -203,6 +203,14 @@ def test_nodes_alone_are_counted_without_a_launcher() -> None:
     )
 
 
+def test_upstream_lists_hosts_of_replicas_that_it_does_not_build() -> None:
+    node = {**replicated("node", step="trainer"), "replicas": 2}
+    assert [hosts_of(each) for each in both({"numNodes": 1}, node)] == [
+        ["node-0-0"],
+        ["node-0-0", "node-1-0"],
+    ]
+
+
 def test_a_launcher_alone_is_the_only_host() -> None:
     plan = render(train_job(), runtime(replicated("launcher", step="trainer"), mpi=AS_NODE))
     assert hosts_of(plan) == ["launcher-0-0"]
