@@ -35,12 +35,12 @@ def runtime(*steps: Json, policy: Json | None = None, **spec: Any) -> Json:
     }
 
 
-def train(client: Client, namespace: str, name: str, *, nodes: int) -> None:
+def train(client: Client, namespace: str, name: str, *, nodes: int, queue: str = "") -> None:
     """Create a job; the peer's webhook may not know yet of a runtime that was made just before."""
     manifest = {
         "apiVersion": TRAINER,
         "kind": "TrainJob",
-        "metadata": {"name": name},
+        "metadata": {"name": name, "labels": {"kueue.x-k8s.io/queue-name": queue} if queue else {}},
         "spec": {"runtimeRef": {"name": "plain", "kind": "TrainingRuntime"}, "trainer": {"numNodes": nodes}},
     }
 
@@ -55,6 +55,11 @@ def train(client: Client, namespace: str, name: str, *, nodes: int) -> None:
     eventually("the job is accepted", accepted)
 
 
+def completes(client: Client, path: str) -> None:
+    """Wait until a job is complete."""
+    eventually(f"{path} is complete", lambda: condition(client.get(path), "Complete"))
+
+
 @pytest.fixture(autouse=True)
 def no_job_is_left(client: Client, namespace: str) -> Iterator[None]:
     """Deletes the jobs before their namespace goes, in which the peer would go on to make JobSets."""
@@ -66,7 +71,7 @@ def test_a_job_of_two_nodes_completes(client: Client, namespace: str, simulated:
     client.create(runtime(step("node", "trainer", pod_template(simulated(1)))), namespace)
     train(client, namespace, "two", nodes=2)
     path = f"{collection(TRAINER, 'TrainJob', namespace)}/two"
-    eventually("the job is complete", lambda: condition(client.get(path), "Complete"))
+    completes(client, path)
 
 
 def test_it_makes_the_jobset_of_a_failed_job_again_when_its_time_is_over(
@@ -114,7 +119,7 @@ def test_a_gang_without_initializers_completes(
     client.create(gang(scheduler, simulated(NODES, gpus=1), initializers=()), namespace)
     train(client, namespace, "gang", nodes=NODES)
     path = f"{collection(TRAINER, 'TrainJob', namespace)}/gang"
-    eventually("the job is complete", lambda: condition(client.get(path), "Complete"))
+    completes(client, path)
 
 
 @pytest.mark.parts("volcano", "coscheduling")
@@ -142,3 +147,47 @@ def refused(client: Client, namespace: str) -> list[Json]:
         for each in pod["status"].get("conditions") or []
         if (each["type"], each["status"]) == ("PodScheduled", "False")
     ]
+
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+
+
+@pytest.fixture
+def queue(client: Client, namespace: str) -> Iterator[str]:
+    """A queue of this namespace, with room for two GPUs."""
+    flavor = {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": namespace}, "spec": {}}
+    gpus = {"name": "nvidia.com/gpu", "nominalQuota": 2}
+    group = {"coveredResources": ["nvidia.com/gpu"], "flavors": [{"name": namespace, "resources": [gpus]}]}
+    spec = {"namespaceSelector": {}, "resourceGroups": [group]}
+    whole = {"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": namespace}, "spec": spec}
+    client.create(flavor)
+    client.create(whole)
+    local = {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": {"name": "team"}}
+    client.create({**local, "spec": {"clusterQueue": namespace}}, namespace)
+    yield "team"
+    client.delete(f"{collection(KUEUE, 'ClusterQueue')}/{namespace}")
+    client.delete(f"{collection(KUEUE, 'ResourceFlavor')}/{namespace}")
+
+
+@pytest.mark.parts("kueue")
+def test_kueue_lets_two_of_its_jobs_run_one_after_the_other(
+    client: Client, namespace: str, simulated: Callable[..., str], queue: str
+) -> None:
+    template = with_gpus(pod_template(simulated(2), run="2s"), 1)
+    client.create(runtime(step("node", "trainer", template)), namespace)
+    jobs = ("first", "second")
+    for name in jobs:
+        train(client, namespace, name, nodes=2, queue=queue)
+    path = collection(TRAINER, "TrainJob", namespace)
+    for name in jobs:
+        completes(client, f"{path}/{name}")
+    times = sorted(
+        span(pods_of(client, namespace, f"jobset.sigs.k8s.io/jobset-name={name}")) for name in jobs
+    )
+    assert times[0][1] <= times[1][0], times
+
+
+def span(pods: list[Json]) -> tuple[str, str]:
+    """When the first of the pods started and when the last one ended."""
+    ends = [pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] for pod in pods]
+    return min(pod["status"]["startTime"] for pod in pods), max(ends)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.cluster.control_plane.client import ApiError, Client, Json, collection, eventually
+from tests.cluster.control_plane.node_parts import PROCESS_NODE
 from tests.cluster.control_plane.nodes import pods_of
-from tests.cluster.control_plane.parts import PROCESS_NODE
 from tests.cluster.control_plane.plane import Plane
 from tests.cluster.manifests import JOBSET, jobset, pod_template, read
 
@@ -176,3 +176,14 @@ def works(client: Client, namespace: str, pod: Json) -> bool:
         return log(client, namespace, pod) == "at work\n"
     except ApiError:
         return False
+
+
+def test_the_pods_of_a_job_share_the_files_of_a_claim(client: Client, namespace: str) -> None:
+    shell = "if [ $JOB_COMPLETION_INDEX = 0 ]; then echo hello > /data/new && mv /data/new /data/told; fi"
+    made = template("sh", "-c", f"{shell}; until test -e /data/told; do sleep 0.1; done; cat /data/told")
+    made["spec"]["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
+    claim = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+    policy = {"templates": [{"metadata": {"name": "data"}, "spec": claim}]}
+    client.create(jobset("share", made, pods=2, volumeClaimPolicies=[policy]), namespace)
+    assert ends(client, namespace, "share") == "Completed"
+    assert [log(client, namespace, pod) for pod in pods_of(client, namespace)] == ["hello\n"] * 2

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from .programs import HERE, KUBERNETES_VERSION, PROGRAMS
+from .programs import HERE, KUBERNETES_VERSION, PROGRAMS, versions
 
 CACHE = HERE.parents[2] / ".cache" / "control-plane"
 BIN = CACHE / "bin"
@@ -128,9 +128,9 @@ def _volcano_modfile() -> Path:
 
 
 @cache
-def module_cache() -> Path:
-    """Where Go keeps the sources of modules."""
-    return Path(_go(["env", "GOMODCACHE"], "managers"))
+def module_folder(module: str, path: str) -> Path:
+    """Where Go keeps the source of a dependency of one of the two modules."""
+    return Path(_go(["env", "GOMODCACHE"], module)) / f"{path}@{versions(module)[path]}"
 
 
 def _go(arguments: list[str], module: str) -> str:

@@ -1,7 +1,7 @@
 """Simulated nodes: KWOK plays their pods, and the schedulers see real room."""
 
 from .client import ApiError, Client, Json, collection, eventually
-from .parts import NODE_SELECTOR
+from .node_parts import NODE_SELECTOR
 
 NODES = collection("v1", "Node")
 

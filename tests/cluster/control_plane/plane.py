@@ -116,7 +116,7 @@ class Plane:
             self._wait(name, lambda: bool(self.client.get(part.made)))
         if manifest := part.webhook_file():
             self._wait(name, lambda: self.site.listens(f"{name}-webhook"))
-            for configuration in configurations(name, manifest, self.site):
+            for configuration in configurations(name, manifest, self.site, only=part.only_hooks):
                 self.client.apply(configuration)
 
     def _wait(self, name: str, probe: Callable[[], bool]) -> None:

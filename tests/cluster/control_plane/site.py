@@ -71,7 +71,7 @@ class Site:
         """Start a command, with a folder of its own in which controller-runtime finds its serving pair."""
         own = self.folder / name
         for server in ("k8s-webhook-server", "k8s-metrics-server"):
-            self._serving.write(own / server / "serving-certs")
+            self.write_serving_pair(own / server / "serving-certs")
         env = {
             "TMPDIR": str(own),
             "HOME": str(own),
@@ -82,6 +82,10 @@ class Site:
         self.processes[name] = process
         process.start()
         return process
+
+    def write_serving_pair(self, folder: Path) -> None:
+        """Write the pair with which every server of the plane serves."""
+        self._serving.write(folder)
 
     def write(self, name: str, content: object) -> Path:
         """Write a file in JSON, which every part reads as YAML."""

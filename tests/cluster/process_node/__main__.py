@@ -12,6 +12,7 @@ from pathlib import Path
 import aiohttp
 
 from .api import APPLY, MERGE, Api, Json, Refused
+from .claims import provide
 from .gate import API_SOCKET, HOST, carry_to
 from .network import API_PORT, GATEWAY, Hub
 from .pods import Pods
@@ -82,6 +83,7 @@ async def main(name: str, folder: Path, pki: Path, port: int, gpus: int) -> None
     mine = f"/api/v1/pods?fieldSelector=spec.nodeName={name}"
     while not lease.done():
         try:
+            await provide(api, pods.claims)
             await pods.take_in((await api.ask("GET", mine))["items"])
         except (Refused, aiohttp.ClientError) as problem:
             print(f"pods: {problem}", flush=True)

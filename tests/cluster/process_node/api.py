@@ -1,4 +1,4 @@
-"""The node's client of the API server, which it reaches as its pods do, and what pods name, found there."""
+"""The node's client of the API server, which it reaches as its pods do."""
 
 import ssl
 from pathlib import Path
@@ -51,37 +51,3 @@ class Api:
             if refused.code == NOT_FOUND:
                 return None
             raise
-
-
-class Names:
-    """Looks up what one pod names."""
-
-    def __init__(self, api: Api, pod: Json, claims: Path) -> None:
-        self._api, self._pod = api, pod
-        self._namespace = f"/api/v1/namespaces/{pod['metadata']['namespace']}"
-        self._claims = claims / str(pod["metadata"]["namespace"])
-
-    async def config_map(self, name: str) -> Json | None:
-        return await self._api.find(f"{self._namespace}/configmaps/{name}")
-
-    async def secret(self, name: str) -> Json | None:
-        return await self._api.find(f"{self._namespace}/secrets/{name}")
-
-    async def claim(self, name: str) -> Path | None:
-        """A claim is a folder of its namespace, which all pods that name it share."""
-        if await self._api.find(f"{self._namespace}/persistentvolumeclaims/{name}") is None:
-            return None
-        folder = self._claims / name
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
-
-    async def token(self, audience: str, seconds: int) -> str:
-        account = self._pod["spec"].get("serviceAccountName") or "default"
-        metadata = self._pod["metadata"]
-        bound = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
-        spec: Json = {"expirationSeconds": seconds, "boundObjectRef": bound}
-        if audience:
-            spec["audiences"] = [audience]
-        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
-        made = await self._api.ask("POST", f"{self._namespace}/serviceaccounts/{account}/token", request)
-        return str(made["status"]["token"])

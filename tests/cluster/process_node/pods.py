@@ -9,7 +9,8 @@ from typing import Any
 from kfp_trainer.runtime_operator.errors import KfpTrainerError
 from kfp_trainer.runtime_operator.local.process import Place, Pod, PodEvent, PodRunner
 
-from .api import NOT_FOUND, STRATEGIC, Api, Json, Names, Refused
+from .api import NOT_FOUND, STRATEGIC, Api, Json, Refused
+from .names import Names
 from .network import API_PORT, GATEWAY, Hub, PodNetwork
 
 API_ADDRESS = {"KUBERNETES_SERVICE_HOST": str(GATEWAY), "KUBERNETES_SERVICE_PORT": str(API_PORT)}
@@ -55,6 +56,7 @@ class Pods:
     def __init__(self, api: Api, folder: Path, name: str, hub: Hub) -> None:
         self._api, self._folder, self._name, self._hub = api, folder, name, hub
         self._runner = PodRunner()
+        self.claims = folder / "claims"
         self._tasks: set[asyncio.Task[None]] = set()
         self.by_uid: dict[str, NodePod] = {}
 
@@ -90,7 +92,7 @@ class Pods:
         def heard(event: PodEvent) -> None:
             pod.changed.set()
 
-        names = Names(self._api, document, self._folder / "claims")
+        names = Names(self._api, document, self.claims)
         try:
             pod.living = self._runner.start(document, place, resolver=names, listener=heard)
         except KfpTrainerError as error:
@@ -139,7 +141,10 @@ class Pods:
 
     async def _report(self, pod: NodePod) -> None:
         metadata = {"uid": pod.document["metadata"]["uid"]}
-        body = {"metadata": metadata, "status": pod.status()}
+        status = pod.status()
+        if "podIPs" in status:  # which would be added to those of a run before, on a node that was lost
+            status = {**status, "podIPs": [*status["podIPs"], {"$patch": "replace"}]}
+        body = {"metadata": metadata, "status": status}
         try:
             await self._api.ask("PATCH", f"{pod.path}/status", body, kind=STRATEGIC)
         except Refused as refused:
