@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ..api.names import REASON_DEADLINE, REASON_START_DEADLINE, SUSPENDED
+from ..conditions import find, read_time
 from ..render.plan import Object
-from .conditions import find, read_time
 from .ownership import is_suspended
 
 

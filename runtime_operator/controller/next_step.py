@@ -26,13 +26,13 @@ from ..api.names import (
     REASON_RUNTIME_INVALID,
     REASON_START_DEADLINE,
 )
+from ..conditions import find, is_finished
 from ..errors import KfpTrainerError, Retryable, SetupError, SpecError
 from ..render import snapshot
 from ..render.plan import Object, Plan
 from ..render.registry import end_of
 from . import deadlines
 from .apply_rules import Existing, existing_like, to_apply
-from .conditions import find, is_finished
 from .ownership import is_managed_elsewhere, is_ours, is_owned, is_suspended
 from .status import fail, observe
 from .waiting import why, with_why

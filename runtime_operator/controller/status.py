@@ -14,9 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from ..api.names import COMPLETE, FAILED, REASON_RESUMED, REASON_SUSPENDED, SUSPENDED
+from ..conditions import Condition, condition, is_finished, is_true, put, write_time
 from ..render.framework import Terminal
 from ..render.plan import Object
-from .conditions import Condition, condition, is_finished, is_true, put, write_time
 from .counts import counts, not_running
 from .ownership import is_suspended
 

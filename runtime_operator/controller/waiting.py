@@ -8,8 +8,8 @@ from the objects alone, so a job that has nothing new to say is not written agai
 from __future__ import annotations
 
 from ..api.names import KUEUE_QUEUE_LABEL
+from ..conditions import is_true
 from ..render.plan import Object
-from .conditions import is_true
 from .counts import counts, not_running, replicated_jobs
 from .ownership import is_suspended
 

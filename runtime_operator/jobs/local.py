@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..api.names import FAILED, SUSPENDED
 from ..errors import Fatal, JobFailed, Retryable, SetupError, SpecError
 from ..local.causes import deaths
 from ..local.folder import JobFolder, Json
@@ -19,7 +20,7 @@ from ..local.process.failures import folder_failure
 from ..local.reading import Tails, first_place
 from ..local.record import make_job, read_record, read_records
 from ..local.running import start_runner, wake_runner
-from ..local.status import FAILED, SUSPENDED, expires, find, holds, is_finished
+from ..local.status import expires, find, holds, is_finished
 from .description import Description
 from .digest import LAST_LINES, digest
 from .local_views import (

@@ -6,11 +6,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from ..api.names import COMPLETE, FAILED, SUSPENDED
 from ..local.folder import JobFolder, Json
 from ..local.process.files import read_json
 from ..local.record import JobRecord, read_record
 from ..local.reporting import container_statuses
-from ..local.status import COMPLETE, FAILED, SUSPENDED, find, holds
+from ..local.status import find, holds
 from .description import Description, PodView, why
 from .protocol import Event, Job, Phase, Progress
 from .times import times

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from ..api.names import FAILED
 from ..progress import serve
 from .causes import deaths
 from .folder import JobFolder, Json
@@ -38,7 +39,7 @@ from .semantics import (
     settle,
     to_json,
 )
-from .status import CANCELLED, FAILED, deadline, finish, is_finished, observe
+from .status import CANCELLED, deadline, finish, is_finished, observe
 
 CANNOT_START = "CannotStart"
 CANNOT_KEEP = "CannotKeep"

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from .. import conditions
+from ..api.names import COMPLETE, FAILED, SUSPENDED
+from ..api.names import REASON_DEADLINE as DEADLINE
+from ..api.names import REASON_START_DEADLINE as START_DEADLINE
 from .semantics.model import State, true_condition
 
 Json = dict[str, Any]
 
-COMPLETE, FAILED, SUSPENDED = "Complete", "Failed", "Suspended"
 CANCELLED = "Cancelled"
-DEADLINE, START_DEADLINE = "DeadlineExceeded", "StartDeadlineExceeded"
 _COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 
 
@@ -46,37 +48,28 @@ def finish(status: Json, kind: str, *, reason: str, message: str, now: float) ->
 
 def put(status: Json, kind: str, *, holds: bool, reason: str, message: str, now: float) -> Json:
     """The status with a condition; its time is new only if it turns."""
-    value = "True" if holds else "False"
-    conditions = list(status.get("conditions") or ())
-    old = find(status, kind)
-    since = old["lastTransitionTime"] if old and old["status"] == value else rfc3339(now)
-    new = {"type": kind, "status": value, "reason": reason, "message": message, "lastTransitionTime": since}
-    if old is None:
-        conditions.append(new)
-    else:
-        conditions[conditions.index(old)] = new
-    return {**status, "conditions": conditions}
+    new = conditions.condition(kind, holds=holds, reason=reason, message=message, since=rfc3339(now))
+    return {**status, "conditions": list(conditions.put(status.get("conditions") or (), new))}
 
 
-def find(status: Mapping[str, Any], kind: str) -> Json | None:
+def find(status: Mapping[str, Any], kind: str) -> conditions.Condition | None:
     """The condition of a type, if there is one."""
-    return next((each for each in status.get("conditions") or () if each["type"] == kind), None)
+    return conditions.find(status.get("conditions") or (), kind)
 
 
 def holds(status: Mapping[str, Any], kind: str) -> bool:
     """Whether a condition is true."""
-    found = find(status, kind)
-    return found is not None and found["status"] == "True"
+    return conditions.is_true(status.get("conditions") or (), kind)
 
 
 def is_finished(status: Mapping[str, Any]) -> bool:
     """Whether the job has ended, well or badly."""
-    return holds(status, COMPLETE) or holds(status, FAILED)
+    return conditions.is_finished(status.get("conditions") or ())
 
 
 def rfc3339(moment: float) -> str:
     """Write a moment as the API does: UTC, whole seconds."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return conditions.write_time(datetime.fromtimestamp(moment, UTC))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +106,7 @@ def expires(train_job: Mapping[str, Any], status: Mapping[str, Any]) -> float | 
 
 def read_time(text: str) -> float:
     """A moment as the API writes it, in seconds."""
-    return datetime.fromisoformat(text).timestamp()
+    return conditions.read_time(text).timestamp()
 
 
 def _with_suspended(status: Json, state: State, now: float) -> Json:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kfp_trainer.runtime_operator import api
-from kfp_trainer.runtime_operator.controller.conditions import is_finished
+from kfp_trainer.runtime_operator.conditions import is_finished
 from kfp_trainer.runtime_operator.controller.next_step import NextStep, next_step
 from kfp_trainer.runtime_operator.render.dry_run import read_job, read_runtime
 from kfp_trainer.runtime_operator.render.facts import Facts

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from kfp_trainer.runtime_operator.controller.conditions import (
+from kfp_trainer.runtime_operator.conditions import (
     condition,
     find,
     is_finished,

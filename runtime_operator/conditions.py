@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..api.names import COMPLETE, FAILED
+from .api.names import COMPLETE, FAILED
 
 Condition = Mapping[str, Any]
 
