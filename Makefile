@@ -13,8 +13,8 @@ demo: ## fine-tune and evaluate a small model on this machine, and show the repo
 	@.ci/setup demo
 	@.venv/bin/kfp-trainer demo
 
-demo-cluster: ## the same on a real control plane
-	@echo "make demo-cluster: the test control plane is not part of this version; 'make demo' runs the same JobSet as processes" >&2; exit 3
+demo-cluster: ## the same on a real control plane (not in this version: it needs the operator)
+	@echo "make demo-cluster: the operator is not part of this version; 'make demo' runs the same JobSet as processes" >&2; exit 3
 
 test: ## every test ring, one total each
 	@.ci/setup all

@@ -39,6 +39,7 @@ RINGS = {
     ),
     "local": Ring("real processes, real training", ("local",)),
     "clients": Ring("the wheel, kfp and the official SDK", ("clients",)),
+    "cluster": Ring("real Kubernetes parts", ("cluster",)),
     "perf": Ring("ratios to our peers", ("perf",)),
 }
 
