@@ -1,4 +1,4 @@
-"""`kfp-trainer demo`: the whole path on one machine, in about three minutes."""
+"""`kfp-trainer demo`: the whole path on one machine, in about a minute."""
 
 from __future__ import annotations
 

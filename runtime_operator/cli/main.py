@@ -89,7 +89,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 def cli(ctx: click.Context) -> None:
     """From a dataset and a base model to a fine-tuned, evaluated model: on this machine or on a cluster.
 
-    `kfp-trainer demo` shows it in three minutes; `kfp-trainer COMMAND --help` explains a command.
+    `kfp-trainer demo` shows it in a minute; `kfp-trainer COMMAND --help` explains a command.
     """
     if "NO_COLOR" in os.environ:
         ctx.color = False
