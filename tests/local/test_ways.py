@@ -16,6 +16,7 @@ from kfp_trainer.runtime_operator.local.submission import submit
 
 # Node 1 asks node 0 for a file, by its host name, its port and a mount path that the machine does not have.
 ASK = """
+FETCH='import sys, urllib.request as web; print(web.urlopen(sys.argv[1]).read().decode(), end="")'
 if [ $JOB_COMPLETION_INDEX = 0 ]; then
   echo found > /shared/file
   python -m http.server $PET_MASTER_PORT --bind $PET_MASTER_ADDR --directory /shared > /dev/null 2>&1 &
@@ -23,7 +24,7 @@ if [ $JOB_COMPLETION_INDEX = 0 ]; then
   kill %1
 else
   for _ in $(seq 200); do
-    curl -sf http://$PET_MASTER_ADDR:$PET_MASTER_PORT/file > /shared/asked.new && break
+    python -c "$FETCH" http://$PET_MASTER_ADDR:$PET_MASTER_PORT/file > /shared/asked.new 2> /dev/null && break
     sleep 0.05
   done
   mv /shared/asked.new /shared/asked

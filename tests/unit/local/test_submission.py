@@ -1,4 +1,5 @@
 import copy
+import shutil
 
 import pytest
 
@@ -49,6 +50,9 @@ def test_what_stands_beside_the_job_is_there_for_its_pods():
     assert "login" in [each["metadata"]["name"] for each in submitted(with_secret(), secret).objects]
 
 
+@pytest.mark.skipif(
+    shutil.which("ssh-keygen") is None, reason="needs ssh-keygen: apt-get install openssh-client"
+)
 def test_keys_of_mpi_are_drawn_here():
     document = job(runtimeRef={"name": "deepspeed-distributed"})
     secret = next(each for each in submitted(document).objects if each["kind"] == "Secret")
