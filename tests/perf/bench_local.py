@@ -24,6 +24,7 @@ from kfp_trainer.runtime_operator.jobs import Line, LocalJobs
 
 PAIRS = 10
 STEPS = 40
+BIN = Path(sys.executable).parent  # the programs of this environment, whatever PATH says
 MOST_MEDIAN, MOST_BOUND, MOST_SECONDS = 0.01, 0.03, 1.5
 TICK = os.sysconf("SC_CLK_TCK")
 PROGRAM = f"""
@@ -88,7 +89,7 @@ def measure_pair(program: Path, folder: Path, number: int) -> tuple[Cost, Cost]:
 def bare(program: Path) -> Cost:
     """The program under torchrun."""
     begin = time.monotonic()
-    command = ["torchrun", "--nproc-per-node=1", str(program)]
+    command = [BIN / "torchrun", "--nproc-per-node=1", program]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = (line.rstrip("\n") for line in process.stdout)
@@ -102,7 +103,7 @@ def job(program: Path, jobs: Path, name: str) -> Cost:
     file.write_text(DOCUMENT.format(name=name, program=program))
     home = {**os.environ, "KFP_TRAINER_HOME": str(jobs.parent)}
     subprocess.run(
-        ["kfp-trainer", "run", "--detach", "-f", str(file)], check=True, env=home, stdout=subprocess.DEVNULL
+        [BIN / "kfp-trainer", "run", "--detach", "-f", file], check=True, env=home, stdout=subprocess.DEVNULL
     )
     client = LocalJobs(jobs)
     lines = (news.text for news in client.follow(name) if isinstance(news, Line))
