@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import depends_on, failure_policy, restarts, startup_policy, success_policy, suspend
+from . import failure_policy, restarts, startup_policy, success_policy, suspend
 from .actions import Action, CreateJob, CreateService, Decision, DeleteJob, DeleteJobSet
 from .draft import Draft
 from .labels import has_hostnames, subdomain
-from .model import Json, ReplicatedJobStatus, State
+from .model import ReplicatedJobStatus, State
 from .owned import Owned, all_ready, count, owned_jobs
 from .ttl import expires
 
@@ -73,14 +73,7 @@ def _create_jobs(
 ) -> Iterator[Action]:
     """The Jobs that are missing, as far as dependsOn and startupPolicy allow."""
     in_order = startup_policy.is_in_order(state) and not state.suspended
-    seen: dict[str, Json] = {}
-    for replicated_job in state.replicated_jobs:
-        name = replicated_job["name"]
-        seen[name] = replicated_job
-        if not depends_on.is_met(replicated_job, seen, counts):
-            continue
-        if in_order and startup_policy.has_started(replicated_job, counts[name]):
-            continue
+    for replicated_job in startup_policy.whose_turn(state, counts, in_order=in_order):
         for manifest in restarts.missing_jobs(state, replicated_job, owned):
             yield CreateJob(manifest)
         if in_order:

@@ -10,7 +10,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from . import depends_on, startup_policy
+from . import startup_policy
 from .actions import Action, UpdateJob
 from .draft import Draft
 from .model import Job, Json, ReplicatedJobStatus, State
@@ -35,16 +35,9 @@ def resume(
 ) -> Iterator[Action]:
     """Resume the Jobs that are suspended, in the order of dependsOn and startupPolicy."""
     in_order = startup_policy.is_in_order(state)
-    seen: dict[str, Json] = {}
-    for replicated_job in state.replicated_jobs:
-        name = replicated_job["name"]
-        seen[name] = replicated_job
-        if not depends_on.is_met(replicated_job, seen, counts):
-            continue
-        if in_order and startup_policy.has_started(replicated_job, counts[name]):
-            continue
+    for replicated_job in startup_policy.whose_turn(state, counts, in_order=in_order):
         for job in owned.active:
-            if parent(job) == name and job.suspended:
+            if parent(job) == replicated_job["name"] and job.suspended:
                 yield _resumed(job, replicated_job)
         if in_order:
             startup_policy.say_in_progress(draft)
