@@ -1,8 +1,8 @@
 """The CRDs, made from the models: three files, each small enough for a plain `kubectl apply`.
 
-v1alpha1 is served and stored; v2alpha1, which only early texts know, has the same schema, needs no
-conversion and is served with a warning. Columns and status subresource are upstream's, so `kubectl get`
-shows what it always did.
+v1alpha1 is served and stored. v2alpha1, which only early texts know, has the same schema and needs no
+conversion; it is served where somebody says so, for kubectl would prefer it. Columns and status subresource
+are upstream's, so `kubectl get` shows what it always did.
 """
 
 from __future__ import annotations
@@ -76,4 +76,4 @@ def _version(kind: type[Kind], version: str) -> dict[str, Any]:
 
 def _deprecated(kind: str) -> dict[str, Any]:
     warning = f"{OLD_API_VERSION} {kind} is deprecated; use {API_VERSION} {kind}"
-    return {"deprecated": True, "deprecationWarning": warning}
+    return {"served": False, "deprecated": True, "deprecationWarning": warning}

@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 import click
 
-from ..jobs import Job
+from ..jobs import Job, open_jobs
+from ..jobs.place import Place
 
 Output = Literal["yaml", "json"]
 
-namespace_option = click.option(
-    "-n", "--namespace", default="default", show_default=True, help="Namespace of the job."
+Result = TypeVar("Result")
+
+_PLACE_OPTIONS = (
+    click.option("-n", "--namespace", default="", help="Namespace of the job.  [default: the usual one]"),
+    click.option("--local", "place", flag_value="local", help="Jobs of this machine.  [default]"),
+    click.option("--cluster", "place", flag_value="cluster", help="Jobs of a cluster.  [default: in a pod]"),
+    click.option("--context", default="", metavar="NAME", help="Context of the kubeconfig; means --cluster."),
+    click.option(
+        "--kubeconfig",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="How to reach the cluster; means --cluster.",
+    ),
 )
+
+
+def with_jobs(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Give a command, as `jobs`, the jobs of the place that a person chose."""
+
+    @wraps(command)
+    def run(
+        *given: Any,
+        namespace: str,
+        place: Place | None,
+        context: str,
+        kubeconfig: Path | None,
+        **options: Any,
+    ) -> Result:
+        jobs = open_jobs(namespace=namespace, place=place, context=context, kubeconfig=kubeconfig)
+        return command(*given, jobs=jobs, **options)
+
+    for option in reversed(_PLACE_OPTIONS):
+        run = option(run)
+    return run
+
+
 output_option = click.option(
     "-o",
     "--output",

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import click
 
-from ..jobs import Event, Job, open_jobs
+from ..jobs import Event, Job, Jobs
 from ..jobs.description import Description
 from .following import follow_job
 from .job_options import (
@@ -18,21 +18,20 @@ from .job_options import (
     clock,
     job_document,
     name_argument,
-    namespace_option,
     output_option,
     paint_phase,
     table,
+    with_jobs,
 )
 from .output import print_data
 
 
 @click.command()
 @click.argument("name", required=False)
-@namespace_option
+@with_jobs
 @output_option
-def get(name: str | None, namespace: str, output: Output | None) -> None:
+def get(name: str | None, jobs: Jobs, output: Output | None) -> None:
     """List the jobs, or show job NAME."""
-    jobs = open_jobs(namespace=namespace)
     found = [jobs.get(name)] if name else list(jobs.list())
     if output:
         print_data(job_document(found[0]) if name else [job_document(job) for job in found], output)
@@ -40,7 +39,9 @@ def get(name: str | None, namespace: str, output: Output | None) -> None:
         rows = [("NAME", "STATE", "DONE", "AGE", "WHY"), *(_row(job) for job in found)]
         click.echo(table(rows))
     else:
-        click.echo(f"no jobs in namespace {namespace}; start one with: kfp-trainer run -f job.yaml", err=True)
+        click.echo(
+            f"no jobs in namespace {jobs.namespace}; start one with: kfp-trainer run -f job.yaml", err=True
+        )
 
 
 def _row(job: Job) -> tuple[str, ...]:
@@ -52,11 +53,11 @@ def _row(job: Job) -> tuple[str, ...]:
 
 @click.command()
 @name_argument
-@namespace_option
+@with_jobs
 @output_option
-def describe(name: str, namespace: str, output: Output | None) -> None:
+def describe(name: str, jobs: Jobs, output: Output | None) -> None:
     """Tell everything about job NAME, and why it is where it is."""
-    found = open_jobs(namespace=namespace).describe(name)
+    found = jobs.describe(name)
     if output:
         print_data(_document(found), output)
     else:
@@ -83,7 +84,8 @@ def _story(found: Description) -> Iterator[str]:
     yield f"{click.style(job.name, bold=True)}  {paint_phase(job.phase)}"
     yield f"why      {found.why}"
     yield "time     " + ", ".join(f"{what} {age(seconds)}" for what, seconds in found.times)
-    yield f"folder   {found.folder}"
+    if found.folder:
+        yield f"folder   {found.folder}"
     for warning in job.warnings:
         yield f"{click.style('warning', fg='yellow')}  {warning}"
     if found.pods:
@@ -97,11 +99,11 @@ def _story(found: Description) -> Iterator[str]:
 
 @click.command()
 @name_argument
-@namespace_option
+@with_jobs
 @output_option
-def events(name: str, namespace: str, output: Output | None) -> None:
+def events(name: str, jobs: Jobs, output: Output | None) -> None:
     """Print what has happened to job NAME."""
-    found = open_jobs(namespace=namespace).events(name)
+    found = jobs.events(name)
     if output:
         print_data([asdict(event) for event in found], output)
         return
@@ -118,33 +120,30 @@ def event_lines(events: Sequence[Event]) -> Iterator[str]:
 
 @click.command()
 @name_argument
-@namespace_option
+@with_jobs
 @click.option(
     "--timeout", type=float, metavar="SECONDS", help="Give up waiting after so long; the job goes on."
 )
 @output_option
-def wait(name: str, namespace: str, timeout: float | None, output: Output | None) -> int:
+def wait(name: str, jobs: Jobs, timeout: float | None, output: Output | None) -> int:
     """Wait for job NAME to end, without its lines; exit as it does."""
-    return follow_job(
-        open_jobs(namespace=namespace), name, output=output, lines=False, timeout=timeout, owns=False
-    )
+    return follow_job(jobs, name, output=output, lines=False, timeout=timeout, owns=False)
 
 
 @click.command()
 @name_argument
-@namespace_option
-def cancel(name: str, namespace: str) -> None:
+@with_jobs
+def cancel(name: str, jobs: Jobs) -> None:
     """End job NAME; its logs and its status stay."""
-    open_jobs(namespace=namespace).cancel(name)
+    jobs.cancel(name)
     click.echo(f"{name}: cancelled")
 
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@namespace_option
-def delete(names: tuple[str, ...], namespace: str) -> None:
+@with_jobs
+def delete(names: tuple[str, ...], jobs: Jobs) -> None:
     """End jobs and remove all that is left of them."""
-    jobs = open_jobs(namespace=namespace)
     for name in names:
         jobs.delete(name)
         click.echo(f"{name}: deleted")

@@ -34,7 +34,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "crds": ("crds", "Print the custom resource definitions."),
     },
     "Run a job": {
-        "run": ("run", "Run a TrainJob as processes on this machine."),
+        "run": ("run", "Run a TrainJob, on this machine or in a cluster."),
         "get": ("jobs", "List the jobs, or show one."),
         "describe": ("jobs", "Tell everything about a job, and why it is where it is."),
         "logs": ("run", "Print what a job has printed."),
@@ -44,11 +44,18 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "delete": ("jobs", "End jobs and remove all that is left of them."),
     },
     "Models and data": {
+        "fetch": ("workloads", "Fetch a dataset or a model: whole, verified, pinned, and once."),
+        "dataset": ("workloads", "Check, look at and slice a dataset before a GPU is held."),
         "finetune": ("workloads", "Fine-tune a language model on a folder of data."),
         "evaluate": ("workloads", "Compare a tuned model with its base on held-out data."),
+        "gate": ("workloads", "Let a tuned model pass or stop it, by rules on its evaluation."),
+        "export": ("workloads", "Bring a model to where it lasts, and prove that it arrived."),
     },
     "Pipelines": {
         "pipelines": ("pipelines", "List, compile and run the pipelines of this project."),
+    },
+    "Serve a cluster": {
+        "operator": ("operator", "Turn the TrainJobs of a cluster into JobSets, and report on them."),
     },
     "This command": {
         "completion": ("completion", "Print the shell completion for bash, zsh or fish."),
@@ -89,7 +96,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 def cli(ctx: click.Context) -> None:
     """From a dataset and a base model to a fine-tuned, evaluated model: on this machine or on a cluster.
 
-    `kfp-trainer demo` shows it in a minute; `kfp-trainer COMMAND --help` explains a command.
+    `kfp-trainer demo` shows it in some minutes; `kfp-trainer COMMAND --help` explains a command.
     """
     if "NO_COLOR" in os.environ:
         ctx.color = False

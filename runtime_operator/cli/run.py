@@ -8,10 +8,10 @@ from dataclasses import asdict
 
 import click
 
-from ..jobs import open_jobs
+from ..jobs import Jobs
 from .documents import read_documents
 from .following import follow_job
-from .job_options import Output, name_argument, namespace_option, output_option
+from .job_options import Output, name_argument, output_option, with_jobs
 
 
 @click.command()
@@ -24,24 +24,23 @@ from .job_options import Output, name_argument, namespace_option, output_option
     metavar="FILE",
     help="The TrainJob, and what it needs: runtimes, Secrets, ConfigMaps; - is stdin; repeatable.",
 )
-@namespace_option
+@with_jobs
 @click.option("--detach", is_flag=True, help="Return at once; `kfp-trainer logs -f NAME` follows the job.")
 @click.option("--all", "everybody", is_flag=True, help="Print the lines of all pods, each behind its name.")
 @click.option("--allow-fewer", is_flag=True, help="Run smaller where this machine has too few GPUs.")
 @output_option
 def run(
     files: Sequence[str],
-    namespace: str,
+    jobs: Jobs,
     detach: bool,
     everybody: bool,
     allow_fewer: bool,
     output: Output | None,
 ) -> int:
-    """Run a TrainJob as processes on this machine, follow it, and exit as it does.
+    """Run a TrainJob, as processes on this machine or in a cluster, follow it, and exit as it does.
 
     Ctrl-C asks once, and cancels the job when it comes again.
     """
-    jobs = open_jobs(namespace=namespace)
     name = jobs.create(read_documents(files), allow_fewer=allow_fewer)
     for warning in jobs.get(name).warnings:
         click.echo(f"{click.style('warning:', fg='yellow')} {warning}", err=True)
@@ -53,7 +52,7 @@ def run(
 
 @click.command()
 @name_argument
-@namespace_option
+@with_jobs
 @click.option("-f", "--follow", is_flag=True, help="Go on until the job ends.")
 @click.option("--all", "everybody", is_flag=True, help="Print the lines of all pods, each behind its name.")
 @click.option("--pod", default="", help="Print the lines of this pod.  [default: the first node's]")
@@ -62,7 +61,7 @@ def run(
 @output_option
 def logs(
     name: str,
-    namespace: str,
+    jobs: Jobs,
     follow: bool,
     everybody: bool,
     pod: str,
@@ -71,7 +70,6 @@ def logs(
     output: Output | None,
 ) -> int:
     """Print what job NAME has printed."""
-    jobs = open_jobs(namespace=namespace)
     if follow:
         return follow_job(jobs, name, output=output, everybody=everybody, owns=False)
     for line in jobs.logs(name, pod=pod, container=container, everybody=everybody, tail=tail):

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..render import snapshot
 from ..render.plan import Object
+from ..render.snapshot import is_snapshot
 from .ownership import is_managed_elsewhere, is_ours, is_suspended
 
 Existing = Mapping[tuple[str, str], Object]
@@ -40,11 +40,6 @@ def _is_left_alone(wanted: Object, job: Object, old: Object | None) -> bool:
     if wanted["kind"] == "PodGroup":
         return not is_suspended(job)
     return bool(wanted.get("immutable")) or is_snapshot(wanted)
-
-
-def is_snapshot(document: Object) -> bool:
-    """Whether this is the ConfigMap that keeps the runtime as the job first met it."""
-    return bool(document["kind"] == "ConfigMap" and document["metadata"]["name"].endswith(snapshot.SUFFIX))
 
 
 def _group(document: Object) -> str:

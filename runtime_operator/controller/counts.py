@@ -12,10 +12,15 @@ COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 
 
 def counts(jobset: Object) -> tuple[Mapping[str, Any], ...]:
-    """How many Jobs of each replicated job are in which state. Jobs, not pods: the SDK reads them so."""
+    """How many Jobs of each replicated job are in which state. Jobs, not pods: the SDK reads them so.
+
+    In the order of the replicated jobs: JobSet's own changes from one time to the next.
+    """
+    order = {each["name"]: index for index, each in enumerate(replicated_jobs(jobset))}
+    told = (jobset.get("status") or {}).get("replicatedJobsStatus") or ()
     return tuple(
         {"name": each["name"], **{count: each.get(count, 0) for count in COUNTS}}
-        for each in (jobset.get("status") or {}).get("replicatedJobsStatus") or ()
+        for each in sorted(told, key=lambda one: order.get(one["name"], len(order)))
     )
 
 

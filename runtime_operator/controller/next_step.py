@@ -6,6 +6,7 @@ so that whatever was not done the first time is done the next: a deadline's dele
 
     being deleted, or another's to run        nothing
     has ended                                 nothing is built again; what it held is let go; TTL
+    was cancelled                             Failed, and the JobSet goes
     its time is over                          Failed, and the JobSet goes
     a namesake's objects are in the way       wait until they are gone
     cannot be built yet                       tried again: no runtime yet, no certificate of the operator yet
@@ -15,13 +16,14 @@ so that whatever was not done the first time is done the next: a deadline's dele
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ..api.names import (
     EVENT_CREATION_FAILED,
     FAILED,
+    REASON_CANCELLED,
     REASON_DEADLINE,
     REASON_RUNTIME_INVALID,
     REASON_START_DEADLINE,
@@ -29,14 +31,18 @@ from ..api.names import (
 from ..conditions import find, is_finished
 from ..errors import KfpTrainerError, Retryable, SetupError, SpecError
 from ..render import snapshot
+from ..render.framework import Terminal
 from ..render.plan import Object, Plan
 from ..render.registry import end_of
 from . import deadlines
 from .apply_rules import Existing, existing_like, to_apply
-from .ownership import is_managed_elsewhere, is_ours, is_owned, is_suspended
+from .ownership import is_cancelled, is_left_over, is_managed_elsewhere, is_ours, is_owned, is_suspended
+from .seen import NOTHING, Seen
 from .status import fail, observe
 from .waiting import why, with_why
 
+ENDED_BY_US = (REASON_CANCELLED, REASON_DEADLINE, REASON_START_DEADLINE)
+CANCELLED = "cancelled by a person"
 LONGEST_EVENT = 1024  # an API server takes no more
 NAMESAKE = "waits until a deleted TrainJob of the same name is gone"
 SETUP_AGAIN_AFTER = 30.0  # seconds; until then somebody may have mended the installation
@@ -63,22 +69,40 @@ class NextStep:
     events: tuple[Event, ...] = ()
 
 
-def next_step(job: Object, existing: Existing, build: Callable[[], Plan], *, now: datetime) -> NextStep:
+def next_step(
+    job: Object, existing: Existing, build: Callable[[], Plan], *, now: datetime, seen: Seen = NOTHING
+) -> NextStep:
     """Decide what to do about a job; `build` is asked for its plan only where one is needed."""
     if job["metadata"].get("deletionTimestamp") or is_managed_elsewhere(job):
         return NextStep()
     jobset, gang = _own("JobSet", job, existing), _own("PodGroup", job, existing)
     children = [each for each in existing.values() if each is jobset or is_owned(each, job)]
-    status = observe(job, jobset, gang, end_of(job, children), now=now)
+    status = observe(job, jobset, gang, _explained(end_of(job, children), seen), now=now)
     if is_finished(status.get("conditions", ())):
         return _after_the_end(job, existing, with_why(status, None), now=now)
+    waits = why(job, jobset, gang, seen)
+    if is_cancelled(job):
+        failed = fail(status, reason=REASON_CANCELLED, message=CANCELLED, now=now)
+        return _after_the_end(job, existing, with_why(failed, None), now=now)
     due = deadlines.deadlines(job, status)
     if due and due[0].at <= now:
-        failed = fail(status, reason=due[0].reason, message=due[0].message, now=now)
-        return _after_the_end(job, existing, with_why(failed, None), now=now)
-    status = with_why(status, why(job, jobset, gang))
+        return _after_the_end(job, existing, _out_of_time(status, due[0], waits, now=now), now=now)
+    status = with_why(status, waits)
     wait = (due[0].at - now).total_seconds() if due else None
     return _go_on(job, existing, build, status, wait, now=now)
+
+
+def _explained(end: Terminal | None, seen: Seen) -> Terminal | None:
+    """A bad end, with what the first pod died of."""
+    if end is None or end.type != FAILED or not seen.cause:
+        return end
+    return replace(end, message=f"{end.message}: {seen.cause}")
+
+
+def _out_of_time(status: Object, due: deadlines.Deadline, waits: str | None, *, now: datetime) -> Object:
+    """Failed; a job that never got its pods says what it waited for."""
+    reason = f": {waits}" if waits and due.reason == REASON_START_DEADLINE else ""
+    return with_why(fail(status, reason=due.reason, message=due.message + reason, now=now), None)
 
 
 def _own(kind: str, job: Object, existing: Existing) -> Object | None:
@@ -87,10 +111,10 @@ def _own(kind: str, job: Object, existing: Existing) -> Object | None:
 
 
 def _after_the_end(job: Object, existing: Existing, status: Object, *, now: datetime) -> NextStep:
-    """A gang reserves nothing any more, a job that ran out of time stops, and a TTL counts down."""
+    """A gang reserves nothing any more, a job that we have ended stops, and a TTL counts down."""
     delete = _let_go("PodGroup", job, existing)
     failed = find(status["conditions"], FAILED)
-    if failed is not None and failed["reason"] in (REASON_DEADLINE, REASON_START_DEADLINE):
+    if failed is not None and failed["reason"] in ENDED_BY_US:
         delete += _let_go("JobSet", job, existing)
     cleared_at = deadlines.cleared_at(job, status)
     if cleared_at is None:
@@ -110,10 +134,12 @@ def _go_on(
     now: datetime,
 ) -> NextStep:
     gang = _let_go("PodGroup", job, existing)
-    if any(not is_ours(each, job) for each in _in_its_place(job, existing)):
-        event = Event("WaitingForNamesake", NAMESAKE, "Normal")
+    in_the_way = [each for each in _in_its_place(job, existing) if not is_ours(each, job)]
+    if in_the_way:
+        said = _blocked_by(in_the_way, job)
+        event = Event("WaitingForNamesake", said, "Normal")
         again = _sooner(wait, NAMESAKE_GONE_AFTER)
-        return NextStep(delete=gang, status=with_why(status, NAMESAKE), requeue_after=again, events=(event,))
+        return NextStep(delete=gang, status=with_why(status, said), requeue_after=again, events=(event,))
     resting = gang if is_suspended(job) else ()
     try:
         plan = build()
@@ -141,6 +167,16 @@ def _in_its_place(job: Object, existing: Existing) -> tuple[Object, ...]:
     name = job["metadata"]["name"]
     places = (("JobSet", name), ("ConfigMap", name + snapshot.SUFFIX))
     return tuple(existing[place] for place in places if place in existing)
+
+
+def _blocked_by(in_the_way: Sequence[Object], job: Object) -> str:
+    """What has to go first, and whether somebody has to do it."""
+    left = [f"{each['kind']} {each['metadata']['name']}" for each in in_the_way if is_left_over(each, job)]
+    if not left:
+        return NAMESAKE
+    is_, belongs, it = ("are", "belong", "them") if len(left) > 1 else ("is", "belongs", "it")
+    names = " and ".join(left)
+    return f"waits until {names} of before {is_} deleted, which {belongs} to nobody: delete {it} by hand"
 
 
 def _let_go(kind: str, job: Object, existing: Existing) -> tuple[Object, ...]:

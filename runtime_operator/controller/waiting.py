@@ -1,8 +1,9 @@
 """Why a job does not run yet, in one sentence for a person.
 
-Only what the job's objects tell is said: that it is held back and by whom, which of its pods others wait for,
-what the scheduler says of the gang. A job that runs, or has ended, waits for nothing. The sentence follows
-from the objects alone, so a job that has nothing new to say is not written again.
+Only what the job's objects tell is said: that it is held back, by whom and why, which of its pods others wait
+for, what keeps these from running, what the scheduler says of the gang. A job that runs, or has ended, waits
+for nothing. The sentence follows from the objects alone, so a job that has nothing new to say is not written
+again.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ from ..conditions import is_true
 from ..render.plan import Object
 from .counts import counts, not_running, replicated_jobs
 from .ownership import is_suspended
+from .seen import NOTHING, Seen
 
 LONGEST = 4096
 
 
-def why(job: Object, jobset: Object | None, gang: Object | None) -> str | None:
+def why(job: Object, jobset: Object | None, gang: Object | None, seen: Seen = NOTHING) -> str | None:
     """Say what the job waits for; None where it runs or nothing is known yet."""
     if is_suspended(job):
         queue = (job["metadata"].get("labels") or {}).get(KUEUE_QUEUE_LABEL)
         if queue:
-            return f"waits until Kueue admits it to the queue {queue}"
+            said = f": {seen.queued}" if seen.queued else ""
+            return f"waits until Kueue admits it to the queue {queue}{said}"
         return "is suspended; set spec.suspend to false to run it"
     if jobset is None or not counts(jobset):
-        return None
+        return seen.trouble
     waiting = not_running(jobset, gang)
     if not waiting:
         return None
@@ -36,7 +39,8 @@ def why(job: Object, jobset: Object | None, gang: Object | None) -> str | None:
     if not free:
         name, (need, *_) = next(iter(unmet.items()))
         return f"{name} waits until {need['name']} is {need['status'].lower()}"
-    return f"waits until all pods of {' and '.join(free)} run{_of_the_gang(gang)}"
+    said = f": {seen.trouble}" if seen.trouble else _of_the_gang(gang)
+    return f"waits until all pods of {' and '.join(free)} run{said}"
 
 
 def with_why(status: Object, sentence: str | None) -> Object:

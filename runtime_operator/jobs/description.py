@@ -33,6 +33,7 @@ class Description:
     events: Sequence[Event]
     times: Sequence[tuple[str, float]]
     folder: str
+    """where its files are, on one machine"""
 
 
 def why(job: Job, pods: Iterable[PodView], *, wanted: int) -> str:

@@ -28,11 +28,12 @@ from .local_views import (
     event_view,
     job_view,
     pod_statuses,
-    progress_view,
     times_view,
 )
 from .protocol import Document, Event, Job, Line, News, OnLine
 from .shipped import shipped_runtimes
+from .views import progress_view
+from .waiting import wait
 
 if TYPE_CHECKING:
     from ..local.submission import Submission
@@ -44,7 +45,7 @@ class LocalJobs:
     """The jobs of one namespace on this machine."""
 
     def __init__(self, jobs: Path, *, namespace: str = "default") -> None:
-        self._jobs, self._namespace = jobs, namespace
+        self._jobs, self.namespace = jobs, namespace
 
     def create(self, documents: Document | Sequence[Document], *, allow_fewer: bool = False) -> str:
         """Run a TrainJob; an equal one that runs or has succeeded is adopted, one that failed is replaced."""
@@ -83,16 +84,7 @@ class LocalJobs:
 
     def wait(self, name: str, *, on_line: OnLine | None = None, timeout: float | None = None) -> Job:
         """Wait for a job to end; JobFailed says what died, where and why."""
-        end = None if timeout is None else time.monotonic() + timeout
-        for news in self.follow(name, until=end):
-            if isinstance(news, Line) and on_line:
-                on_line(news.text)
-        job = self.get(name)
-        if job.phase == "Failed":
-            raise JobFailed(self.digest(name))
-        if not job.finished and job.phase != "Suspended":
-            raise Retryable(f"TrainJob {name}: has not ended within {timeout:.0f} s; it goes on", after=0)
-        return job
+        return wait(self, name, on_line=on_line, timeout=timeout)
 
     def follow(self, name: str, *, everybody: bool = False, until: float | None = None) -> Iterator[News]:
         """What happens to a job until it ends: lines of the first node (or of all), events, progress."""
@@ -125,7 +117,7 @@ class LocalJobs:
         """All jobs of the namespace."""
         self._clear()
         found = read_records(self._jobs)
-        return [job_view(folder) for folder, _ in found if folder.namespace == self._namespace]
+        return [job_view(folder) for folder, _ in found if folder.namespace == self.namespace]
 
     def logs(
         self,
@@ -213,7 +205,7 @@ class LocalJobs:
         from ..local.fitting import fit  # brings the whole API; who only looks at jobs does not wait for it
 
         given = [documents] if isinstance(documents, Mapping) else list(documents)
-        placed = [_in_namespace(each, self._namespace) for each in given]
+        placed = [_in_namespace(each, self.namespace) for each in given]
         return fit(placed, shipped=shipped_runtimes(), gpus=len(machine_gpus()), allow_fewer=allow_fewer)
 
     def _folder_of(self, submission: Submission) -> JobFolder:
@@ -222,10 +214,10 @@ class LocalJobs:
 
     def _folder(self, name: str) -> JobFolder:
         self._clear()
-        folder = JobFolder(self._jobs / self._namespace / name)
+        folder = JobFolder(self._jobs / self.namespace / name)
         if not folder.exists:
             raise SpecError(
-                f"TrainJob {name}: not found in namespace {self._namespace}; `get` lists those there are"
+                f"TrainJob {name}: not found in namespace {self.namespace}; `get` lists those there are"
             )
         return folder
 

@@ -61,12 +61,23 @@ class Progress:
     metrics: Mapping[str, str]
 
 
-News = Line | Event | Progress
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a job that does not run yet waits for."""
+
+    text: str
+
+
+News = Line | Event | Progress | Waiting
 OnLine = Callable[[str], None]
 
 
 class Jobs(Protocol):
     """The jobs of one namespace."""
+
+    @property
+    def namespace(self) -> str:
+        """Which one."""
 
     def create(self, documents: Document | Sequence[Document], *, allow_fewer: bool = False) -> str:
         """Make the job of a TrainJob document, with those it needs, or adopt the equal one that is there."""
@@ -83,7 +94,7 @@ class Jobs(Protocol):
         """All jobs of the namespace."""
 
     def follow(self, name: str, *, everybody: bool = False, until: float | None = None) -> Iterator[News]:
-        """What happens to a job until it ends: lines of the first node (or of all), events, progress."""
+        """What happens to a job until it ends: lines of the first node or of all, and what else there is."""
 
     def logs(
         self,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..api.names import FAILED
+from ..api.names import FAILED, REASON_CANCELLED
 from ..progress import serve
 from .causes import deaths
 from .folder import JobFolder, Json
@@ -39,7 +39,7 @@ from .semantics import (
     settle,
     to_json,
 )
-from .status import CANCELLED, deadline, finish, is_finished, observe
+from .status import deadline, finish, is_finished, observe
 
 CANNOT_START = "CannotStart"
 CANNOT_KEEP = "CannotKeep"
@@ -201,7 +201,7 @@ class Runner:
         wish = asked or {}
         if wish.get("cancel") and not is_finished(self._status):
             text = "cancelled by a person"
-            self._state = self._give_up(self._state, CANCELLED, text, self._clock())
+            self._state = self._give_up(self._state, REASON_CANCELLED, text, self._clock())
         suspend = wish.get("suspend", self._state.suspended)
         if suspend != self._state.suspended:
             jobset = {**self._state.jobset, "spec": {**self._state.spec, "suspend": suspend}}

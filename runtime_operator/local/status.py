@@ -19,7 +19,6 @@ from .semantics.model import State, true_condition
 
 Json = dict[str, Any]
 
-CANCELLED = "Cancelled"
 _COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 
 

@@ -5,6 +5,7 @@
     404  another path, or no such job
     413  more than 64 KiB
     422  no JSON, or progress that the schema of a TrainJob's status refuses
+    503  it cannot be kept now
 
 Refusals are Kubernetes' Status objects, since that is what clients of an API server expect.
 """
@@ -20,7 +21,13 @@ Json = dict[str, Any]
 
 MOST_BYTES = 64 * 1024
 _PATH = re.compile(r"/apis/trainer\.kubeflow\.org/v1alpha1/namespaces/([^/]+)/trainjobs/([^/]+)/status")
-_REASONS = {403: "Forbidden", 404: "NotFound", 413: "RequestEntityTooLarge", 422: "Invalid"}
+_REASONS = {
+    403: "Forbidden",
+    404: "NotFound",
+    413: "RequestEntityTooLarge",
+    422: "Invalid",
+    503: "ServiceUnavailable",
+}
 
 
 class Keeper(Protocol):

@@ -126,6 +126,7 @@ class Pods(Overlay):
         "name",
         "replicas",
         "shell",
+        "size",
         "step",
         "wave",
     )
@@ -146,6 +147,8 @@ class Pods(Overlay):
             main,
             self.shell,
         ) = draft
+        self.size = self.count
+        """pods of one replica before anybody counted them anew"""
         self.own = None
         self.containers = [Container(each) for each in containers]
         self.init_containers = [Container(each) for each in init_containers] if init_containers else []
@@ -196,15 +199,16 @@ class Pods(Overlay):
         self.put(key, [each.built() for each in containers])
 
     def built_job(self, *, upstream: bool) -> dict[str, Any]:
-        """The replicated job as it goes out; by default a job on the side keeps its own completions."""
+        """The replicated job as it goes out; a side job whose pods nobody counted keeps its completions."""
         job, template, spec, pod = self.shell
         job, template, spec, pod = job.copy(), template.copy(), spec.copy(), pod.copy()
         job["template"], template["spec"], spec["template"] = template, spec, pod
         pod["spec"] = self.built()
         if self._labels or self._annotations:
             pod["metadata"] = self._metadata(pod.get("metadata") or {})
+        is_counted = self.step in STEPS or self.count != self.size
         spec["parallelism"] = self.count
-        if self.step in STEPS or upstream or spec["completions"] is None:
+        if is_counted or upstream or spec["completions"] is None:
             spec["completions"] = self.count
         return job
 

@@ -61,6 +61,11 @@ def runtime_of(
     return runtime, None
 
 
+def is_snapshot(document: Object) -> bool:
+    """Whether this is the ConfigMap that keeps the runtime as a job first met it."""
+    return bool(document["kind"] == "ConfigMap" and document["metadata"]["name"].endswith(SUFFIX))
+
+
 def dump(runtime: Runtime, *, upstream: bool) -> str:
     """The runtime as the text of a snapshot; upstream's has what its types keep."""
     raw = typed(runtime.raw) if upstream else runtime.raw

@@ -33,6 +33,10 @@ class Settings:
     backoff: Backoff = field(default_factory=Backoff)
     retry: float = 2.0
     """seconds until something that a pod names and that does not exist is looked up again"""
+    refresh: float | None = None
+    """seconds after which a changed ConfigMap or Secret is seen in a volume; None at a restart only"""
+    identities: bool = False
+    """whether security contexts are kept to; a person's own machine has one user, a node of a cluster many"""
     machine: Machine = field(default_factory=this_machine)
     environ: Mapping[str, str] = field(default_factory=lambda: inherited(os.environ))
 

@@ -31,6 +31,8 @@ def start_failure(step: str, number: int, *, argv: list[str], cwd: str, env_path
         return f'workingDir "{cwd}": {why}; give a folder that exists and can be entered'
     if step == "namespaces":
         return f'mounting "{about}": {why}; check that the volume\'s folder exists and can be read'
+    if step == "identity":
+        return f"the user of its security context: {why}; check that this machine allows user namespaces"
     if step == "record":
         return f"the container's folder cannot be written: {why}; check KFP_TRAINER_HOME"
     return _exec_failure(number, why, argv[0], env_path)

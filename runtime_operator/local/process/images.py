@@ -24,6 +24,8 @@ class Image:
     prefix: tuple[str, ...] = ()
     """words before every command, as in `conda run -n lab`"""
     env: Mapping[str, str] = field(default_factory=dict)
+    user: int = 0
+    """who its containers are where security contexts are kept to; 0 is root"""
 
 
 @dataclass(frozen=True, slots=True)

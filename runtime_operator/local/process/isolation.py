@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from .attempt import Attempt
+from .identity import Identity
 from .launcher import kernel
 from .launching import spawn
 
@@ -95,6 +96,7 @@ def launch_config(
     mounts: list[tuple[str, str, bool]],
     hostname: str = "localhost",
     network: str = "",
+    identity: Identity | None = None,
 ) -> dict[str, Any]:
     """Return what a launcher is told."""
     return {
@@ -104,6 +106,7 @@ def launch_config(
         "mounts": mounts,
         "hostname": hostname,
         "network": network,
+        "identity": (identity or Identity()).document(),
         "namespaces": way.flags,
         "scratch": str(attempt.folder / "root"),
         "record": str(attempt.folder / "record"),

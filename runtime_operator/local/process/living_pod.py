@@ -20,6 +20,8 @@ from .attempt import attempts
 from .bench import Bench, Settings
 from .events import Listener, PodEvent
 from .files import write_json
+from .freshness import keep_fresh
+from .joining import Session
 from .life import Life
 from .phase import Phase, initialized
 from .place import Place
@@ -27,8 +29,8 @@ from .pod import Object, containers, grace_of
 from .preparation import write_hosts
 from .references import Resolver
 from .report import Report
+from .run import Run
 from .state import NEVER, Running, Terminated
-from .tokens import keep_fresh
 from .volumes import remove_volumes
 
 _LOST = "The container could not be located when the pod was terminated"
@@ -95,10 +97,19 @@ class Pod:
         self, container: str, command: Sequence[str], *, limit: float | None = None
     ) -> tuple[int, str]:
         """Run a command in a container that runs; return its exit code and output."""
+        return await self._running(container).execute(list(command), limit)
+
+    async def open_session(
+        self, container: str, command: Sequence[str], *, reads: bool, terminal: bool
+    ) -> Session:
+        """Run a command in a container that runs, for somebody who talks to it."""
+        return await self._running(container).open_session(list(command), reads=reads, terminal=terminal)
+
+    def _running(self, container: str) -> Run:
         life = next((life for life in self.lives if life.state.name == container), None)
         if life is None or life.run is None or not isinstance(life.state.now, Running):
             raise SetupError(f'container "{container}": it does not run; see the pod\'s status')
-        return await life.run.execute(list(command), limit)
+        return life.run
 
     def update_hosts(self, hosts: Mapping[str, str]) -> None:
         """Change the host names the pod knows: at once where it has a view of its own, else at a restart."""

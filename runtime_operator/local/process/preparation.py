@@ -19,6 +19,7 @@ from .expansion import expand
 from .failures import StartError
 from .gpus import visible_devices
 from .hosts import hosts_text
+from .identity import Identity, identity_of
 from .images import Image, command_line, image_env
 from .isolation import launch_config
 from .mounts import Mount, container_mounts, make_sources
@@ -27,6 +28,13 @@ from .references import Found, look_up
 from .rewriting import Rules
 from .strays import MARK
 from .volumes import locate, make_volumes
+
+HOME = Path(__file__).resolve().parents[3]
+OURS = (
+    Path(sys.base_prefix),
+    *(HOME / name for name in ("components", "manifests", "pipelines", "runtime_operator")),
+)
+"""the interpreter and this program, which may be installed from a checkout anywhere"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +56,12 @@ async def prepare(container: Container, attempt: Attempt, bench: Bench) -> Prepa
     if not argv:
         name = container.spec.get("image")
         raise StartError(f'{container.path}: no command, and image "{name}" has none here; give a command')
+    identity = identity_of(container, bench.pod, user=image.user) if bench.settings.identities else Identity()
     mounts, rules = _mounts(container, attempt, bench, found=found, env=env)
     if bench.settings.isolation.own_view:
         mounts = [
             *mounts,
-            *_kept_in_view(mounts, bench.place.folder, image.environment, Path(sys.base_prefix)),
+            *_kept_in_view(mounts, bench.place.folder, image.environment, *OURS),
         ]
     config = launch_config(
         attempt,
@@ -63,6 +72,7 @@ async def prepare(container: Container, attempt: Attempt, bench: Bench) -> Prepa
         mounts=[(str(mount.source), mount.target, mount.read_only) for mount in mounts],
         hostname=hostname_of(bench.pod),
         network=bench.place.network,
+        identity=identity,
     )
     return Prepared(config, rules)
 

@@ -12,7 +12,7 @@ from typing import Any
 from .attempt import Attempt, is_same_process
 from .bench import Bench
 from .failures import StartError, start_failure
-from .joining import run_inside
+from .joining import Inside, Session, open_session, run_inside
 from .launching import Living, read_all, spawn
 from .pod import Container, name_of, namespace_of
 from .preparation import Prepared, prepare
@@ -109,18 +109,28 @@ class Run:
 
     async def execute(self, argv: list[str], limit: float | None) -> tuple[int, str]:
         """Run a command inside the container."""
+        inside, words = await self._inside(argv)
+        return await run_inside(inside, words, limit=limit)
+
+    async def open_session(self, argv: list[str], *, reads: bool, terminal: bool) -> Session:
+        """Start a command inside the container that somebody talks to."""
+        inside, words = await self._inside(argv)
+        return open_session(inside, words, reads=reads, terminal=terminal)
+
+    async def _inside(self, argv: list[str]) -> tuple[Inside, list[str]]:
+        """Return how a command joins this container, and its words."""
         if self._prepared is None:
             self._prepared = await prepare(self._container, self.attempt, self._bench)
         config = self._prepared.config
-        return await run_inside(
+        inside = Inside(
             self.attempt.record()["first"],
-            self._prepared.rules.words(argv),
-            env=config["env"],
-            cwd=config["cwd"],
-            way=self._bench.settings.isolation,
-            network=bool(self._bench.place.network),
-            limit=limit,
+            config["env"],
+            config["cwd"],
+            self._bench.settings.isolation,
+            bool(self._bench.place.network),
+            config["identity"],
         )
+        return inside, self._prepared.rules.words(argv)
 
     def _terminated(self, record: dict[str, Any]) -> Terminated:
         if "ended" not in record:

@@ -44,20 +44,27 @@ class PodRunner:
         living.begin()
         return living
 
-    def adopt(self, folder: Path, *, resolver: Resolver, listener: Listener) -> Pod:
-        """Take over the pod of a folder: what lives is watched, what died is restarted as its policy says."""
+    def adopt(
+        self, folder: Path, *, resolver: Resolver, listener: Listener, place: Place | None = None
+    ) -> Pod:
+        """Take over the pod of a folder: what lives is watched, what died is restarted as its policy says.
+
+        `place` is where it runs from now on, if that has changed.
+        """
         document = read_json(folder / "pod.json")
         if document is None:
             raise SetupError(f"{folder}: no pod has been started here; start it")
         settings = replace(self.settings, isolation=Isolation(document["isolation"]))
         living = Pod(
             document["pod"],
-            Place.of(document["place"]),
+            place or Place.of(document["place"]),
             resolver=resolver,
             settings=settings,
             listener=listener,
             begun=document["begun"],
         )
+        if place is not None:
+            living.keep()
         if wish := read_json(folder / "stop"):
             living.heed_stop(wish)
         living.begin(known=read_json(folder / "status.json"))

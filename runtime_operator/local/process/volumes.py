@@ -10,11 +10,13 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from .failures import ConfigError, StartError, folder_failure
 from .fields import Machine
-from .generated import SOURCES, File, files_of
+from .generated import SOURCES, files_of
+from .generated_folder import publish
 from .place import Place
 from .pod import Object
 from .references import Found
@@ -49,8 +51,8 @@ def _make(
         return _folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     if any(kind in volume for kind in SOURCES):
-        for file in files_of(volume, pod, place=place, found=found, machine=machine):
-            write_file(folder, file, rewrite)
+        files = files_of(volume, pod, place=place, found=found, machine=machine)
+        publish(folder, [replace(file, content=rewrite(file.content)) for file in files])
     return folder
 
 
@@ -68,16 +70,6 @@ def locate(volume: Object, *, place: Place, found: Found) -> Path:
     if (volume.get("emptyDir") or {}).get("medium") == "Memory":
         return memory_folder(place, volume["name"])
     return place.folder / "volumes" / str(volume["name"])
-
-
-def write_file(folder: Path, file: File, rewrite: Rewrite) -> None:
-    """Write a generated file so that a reader sees the old or the new one, never half of it."""
-    path = folder / file.path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.write_bytes(rewrite(file.content))
-    fresh.chmod(file.mode)
-    fresh.replace(path)
 
 
 def memory_folder(place: Place, name: str) -> Path:

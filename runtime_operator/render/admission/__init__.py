@@ -19,7 +19,6 @@ from ..facts import NO_FACTS, Facts
 from ..framework import Proposal
 from ..registry import installed
 from . import initializers, jobset, patches, runtime_reference
-from .stamps import stamped
 
 if TYPE_CHECKING:
     from ...api.runtime import ClusterTrainingRuntime, TrainingRuntime
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     Runtime = TrainingRuntime | ClusterTrainingRuntime
 
-__all__ = ["Verdict", "admit", "stamped"]
+__all__ = ["Verdict", "admit"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,8 @@ class JobSet(Plugin):
 
 
 def _without_waiting(jobs: list[dict[str, Any]]) -> None:
-    """Nobody waits for a job that a plug-in has left out."""
+    """Nobody waits for a job that a plug-in has left out; JobSet refuses an empty list in the first job."""
     names = {each["name"] for each in jobs}
     for each in jobs:
-        if "dependsOn" in each:
-            each["dependsOn"] = [one for one in each["dependsOn"] if one["name"] in names]
+        if needs := [one for one in each.pop("dependsOn", None) or () if one["name"] in names]:
+            each["dependsOn"] = needs

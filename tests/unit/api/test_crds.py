@@ -40,12 +40,12 @@ def test_a_plain_kubectl_apply_can_carry_it(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_version_is_stored_and_the_old_one_is_served_with_a_warning(name):
+def test_one_version_is_served_and_the_old_one_where_somebody_says_so(name):
     crd = crds()[name]
     stored, old = crd["spec"]["versions"]
     kind = crd["spec"]["names"]["kind"]
     assert (stored["name"], stored["served"], stored["storage"]) == ("v1alpha1", True, True)
-    assert (old["name"], old["served"], old["storage"], old["deprecated"]) == ("v2alpha1", True, False, True)
+    assert (old["name"], old["served"], old["storage"], old["deprecated"]) == ("v2alpha1", False, False, True)
     assert old["deprecationWarning"].endswith(
         f"{kind} is deprecated; use trainer.kubeflow.org/v1alpha1 {kind}"
     )

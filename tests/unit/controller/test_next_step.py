@@ -35,6 +35,7 @@ FAILED = {
     "lastTransitionTime": CREATED,
 }
 LATE = {**FAILED, "reason": "DeadlineExceeded"}
+CANCEL = {"annotations": {"kfp-trainer/cancel": "true"}}
 COMPLETED = {**FAILED, "type": "Completed", "reason": "AllJobsCompleted"}
 
 
@@ -70,6 +71,42 @@ def kinds(objects):
 CASES = {
     "a new job is built": (job(), [], plan(), ["ConfigMap", "PodGroup", "JobSet"], [], None, None),
     "a running job is left alone": (job(), [SNAPSHOT, GANG, jobset()], plan(), [], [], None, None),
+    "a job that was cancelled ends, and frees what it holds": (
+        job(metadata=CANCEL),
+        [SNAPSHOT, GANG, jobset()],
+        never,
+        [],
+        ["PodGroup", "JobSet"],
+        "Cancelled",
+        None,
+    ),
+    "a job that was cancelled before it began is not built": (
+        job(metadata=CANCEL, suspend=True),
+        [],
+        never,
+        [],
+        [],
+        "Cancelled",
+        None,
+    ),
+    "the JobSet of a cancelled job is deleted again until it is gone": (
+        job(metadata=CANCEL, status=ended({**FAILED, "reason": "Cancelled"})),
+        [jobset()],
+        never,
+        [],
+        ["JobSet"],
+        "Cancelled",
+        None,
+    ),
+    "a job that had ended before it was cancelled keeps its end": (
+        job(metadata=CANCEL, status=ended(FAILED)),
+        [jobset()],
+        never,
+        [],
+        [],
+        "FailedJobs",
+        None,
+    ),
     "a job that is being deleted is nobody's work any more": (
         job(metadata={"deletionTimestamp": CREATED}),
         [],

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kfp_trainer.runtime_operator.controller.seen import Seen
 from kfp_trainer.runtime_operator.controller.waiting import LONGEST, why, with_why
 
 JOB = {"metadata": {"name": "bert"}, "spec": {}}
@@ -42,6 +43,27 @@ CASES = {
         None,
         None,
         "waits until Kueue admits it to the queue team",
+    ),
+    "a job that Kueue holds back, and why": (
+        {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "team"}}, "spec": {"suspend": True}},
+        None,
+        None,
+        Seen(queued="insufficient unused quota for nvidia.com/gpu"),
+        "waits until Kueue admits it to the queue team: insufficient unused quota for nvidia.com/gpu",
+    ),
+    "what Kueue said before does not matter to a job that it let go": (
+        JOB,
+        ALONE,
+        None,
+        Seen(queued="insufficient unused quota"),
+        "waits until all pods of node run",
+    ),
+    "pods in trouble": (
+        JOB,
+        ALONE,
+        None,
+        Seen("pod a cannot be placed"),
+        "waits until all pods of node run: pod a cannot be placed",
     ),
     "no JobSet yet": (JOB, None, None, None),
     "a JobSet that has counted nothing": (JOB, {"spec": {}}, None, None),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kfp_trainer.runtime_operator.render.admission import stamped
+from kfp_trainer.runtime_operator.api import stamp_patches
 
 NOW, EARLIER, LATER = "2026-03-03T00:00:00Z", "2026-01-01T00:00:00Z", "2026-12-12T00:00:00Z"
 
@@ -47,7 +47,7 @@ def test_time(sentence: str) -> None:
     patches, old, want = TIMES[sentence]
     document = job(*patches)
     before = copy.deepcopy(document)
-    done = stamped(document, None if old is None else job(*old), NOW)
+    done = stamp_patches(document, None if old is None else job(*old), now=NOW)
     assert [each.get("time") for each in done["spec"]["runtimePatches"]] == want
     assert document == before
     assert done["spec"]["suspend"] is True
@@ -55,4 +55,4 @@ def test_time(sentence: str) -> None:
 
 @pytest.mark.parametrize("document", [{}, {"spec": {}}, {"spec": {"runtimePatches": []}}])
 def test_nothing_to_stamp(document: dict[str, Any]) -> None:
-    assert stamped(document, None, NOW) is document
+    assert stamp_patches(document, None, now=NOW) is document

@@ -12,6 +12,7 @@ import signal
 from contextlib import suppress
 
 from . import kernel
+from .person import become_person
 from .remains import end_children
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ def run_first(
     argv: Sequence[str],
     env: Mapping[str, str],
     cwd: str,
+    identity: Mapping[str, int],
     *,
     tell: int,
     streams: tuple[int, int],
@@ -37,7 +39,7 @@ def run_first(
     signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
     if own_proc:
         kernel.mount("proc", "/proc", 0, kind="proc")
-    command, problem = start_command(argv, env, cwd, streams=streams)
+    command, problem = start_command(argv, env, cwd, identity, streams=streams)
     for descriptor in streams:
         os.close(descriptor)
     if problem:
@@ -85,21 +87,32 @@ def _is_group(leader: int) -> bool:
 
 
 def start_command(
-    argv: Sequence[str], env: Mapping[str, str], cwd: str, *, streams: tuple[int, int]
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    cwd: str,
+    identity: Mapping[str, int],
+    *,
+    streams: tuple[int, int],
 ) -> tuple[int, str]:
     """Fork and execute; return the process, and `STEP ERRNO` if that failed."""
     hear, tell = os.pipe()
     process = os.fork()
     if process == 0:
         os.close(hear)
-        become(argv, env, cwd, tell=tell, streams=streams)
+        become(argv, env, cwd, identity, tell=tell, streams=streams)
     os.close(tell)
     with open(hear, "rb") as report:
         return process, report.read().decode()
 
 
 def become(
-    argv: Sequence[str], env: Mapping[str, str], cwd: str, *, tell: int, streams: tuple[int, int]
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    cwd: str,
+    identity: Mapping[str, int],
+    *,
+    tell: int,
+    streams: tuple[int, int],
 ) -> NoReturn:
     """Turn this process into the command, as leader of a session of its own."""
     step = "chdir"
@@ -111,7 +124,11 @@ def become(
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.dup2(streams[0], 1)
         os.dup2(streams[1], 2)
+        if os.isatty(0):
+            kernel.take_terminal(0)
         os.chdir(cwd)
+        step = "identity"
+        become_person(identity)
         step = "exec"
         os.execvpe(argv[0], list(argv), dict(env))
     except OSError as error:

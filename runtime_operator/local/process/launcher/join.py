@@ -1,6 +1,7 @@
-"""Runs one command inside a container that lives already: a probe, a hook.
+"""Runs one command inside a container that lives already: a probe, a hook, `exec`.
 
-What to do comes on standard input as one marshalled dictionary; output goes where this process writes.
+What to do comes on standard input as one marshalled dictionary; output goes where this process writes, and
+the command reads from descriptor 3 if it reads at all.
 SIGTERM ends the command and whatever it started.
 """
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # at run time typing would take as long as Python itself
     from typing import Any, NoReturn
 
 NOT_STARTED = 126
+INPUT = 3
 
 
 def enter(process: int, namespaces: int) -> None:
@@ -39,14 +41,16 @@ def main() -> None:
     """Do what standard input says and end with the command's exit code."""
     with open(0, "rb", closefd=False) as told:
         config: dict[str, Any] = marshal.loads(told.read())
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    source = INPUT if config["input"] else os.open(os.devnull, os.O_RDWR)
+    os.dup2(source, 0)
+    os.close(source)
     kernel.adopt_orphans()
     if config["namespaces"]:
         enter(config["first"], config["namespaces"])
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-    command, problem = start_command(config["argv"], config["env"], config["cwd"], streams=(1, 2))
+    command, problem = start_command(
+        config["argv"], config["env"], config["cwd"], config["identity"], streams=(1, 2)
+    )
 
     def give_up(_: int, __: FrameType | None) -> NoReturn:
         with suppress(ProcessLookupError):

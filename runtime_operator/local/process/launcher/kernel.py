@@ -28,7 +28,12 @@ MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
 
 _PR_SET_PDEATHSIG = 1
+_TIOCSCTTY = 0x540E
+_PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_CHILD_SUBREAPER = 36
+_MOUNT_SETATTR = 442
+"""the same number on every machine"""
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41, "arm64": 41, "ppc64le": 203, "s390x": 217, "riscv64": 41}
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -45,6 +50,14 @@ def mount(source: str, target: str, flags: int, *, kind: str = "", options: str 
     """Mount a folder, a file or a file system of a kind."""
     arguments = (os.fsencode(source), os.fsencode(target), kind.encode() or None)
     _done(_libc.mount(*arguments, ctypes.c_ulong(flags), options.encode() or None), target)
+
+
+def set_read_only(target: str, read_only: bool) -> None:
+    """Let a mount and all below it be written to, or not."""
+    wish = (ctypes.c_uint64 * 4)(MS_RDONLY if read_only else 0, 0 if read_only else MS_RDONLY, 0, 0)
+    arguments = (ctypes.c_int(_AT_FDCWD), os.fsencode(target), ctypes.c_uint(_AT_RECURSIVE))
+    number, size = ctypes.c_long(_MOUNT_SETATTR), ctypes.c_size_t(ctypes.sizeof(wish))
+    _done(_libc.syscall(number, *arguments, ctypes.byref(wish), size), target)
 
 
 def detach(target: str) -> None:
@@ -78,6 +91,17 @@ def die_with_parent(signal: int) -> None:
     """Ask for a signal when the process that forked this one ends."""
     if LINUX:
         _done(_libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal), 0, 0, 0), "prctl")
+
+
+def gain_no_privileges() -> None:
+    """Never get more rights than now, whatever is executed."""
+    if LINUX:
+        _done(_libc.prctl(_PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1), 0, 0, 0), "prctl")
+
+
+def take_terminal(descriptor: int) -> None:
+    """Make a terminal the controlling one of this session, which has none."""
+    _done(_libc.ioctl(descriptor, ctypes.c_ulong(_TIOCSCTTY), 0), "terminal")
 
 
 def adopt_orphans() -> None:

@@ -16,6 +16,7 @@ from contextlib import suppress
 
 from . import kernel
 from .first import run_first
+from .person import map_user
 from .record import Record, identity, memory_kills
 from .remains import end_children
 from .root import View
@@ -68,19 +69,14 @@ def enter_namespaces(config: dict[str, Any]) -> None:
     user, group = os.geteuid(), os.getegid()
     kernel.unshare(config["namespaces"])
     if config["namespaces"] & kernel.CLONE_NEWUSER:
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{user} {user} 1")
-        _write("/proc/self/gid_map", f"{group} {group} 1")
+        map_user(user, user, group, group)
     kernel.sethostname(config["hostname"])
     view = View(config["scratch"])
     for what, where, read_only in config["mounts"]:
         view.bind(what, where, read_only)
+    if config["identity"]["read_only_root"]:
+        view.protect()
     view.enter()
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
 
 
 class Launch:
@@ -105,6 +101,7 @@ class Launch:
                 config["argv"],
                 config["env"],
                 config["cwd"],
+                config["identity"],
                 tell=tell,
                 streams=(out_end, err_end),
                 own_proc=own_proc,

@@ -33,6 +33,7 @@ class View:
         self._root = scratch
         self._made = {scratch}
         self._volumes: list[str] = []
+        self._read_only: dict[str, bool] = {}
         kernel.mount("none", "/", kernel.MS_REC | kernel.MS_PRIVATE)
         kernel.mount("tmpfs", scratch, 0, kind="tmpfs", options="mode=755")
         kernel.mount("none", scratch, kernel.MS_UNBINDABLE)
@@ -43,10 +44,17 @@ class View:
         target = self._place(os.path.realpath(where), directory=os.path.isdir(what))
         kernel.mount(what, target, kernel.MS_BIND | kernel.MS_REC)
         self._volumes.append(target + "/")
+        self._read_only[target] = read_only
         if read_only:
             kernel.mount(
                 "none", target, kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY | _kept(target)
             )
+
+    def protect(self) -> None:
+        """Let nothing be written to but volumes and /dev, where memory is shared."""
+        kernel.set_read_only(self._root, True)
+        for target, read_only in {f"{self._root}/dev": False, **self._read_only}.items():
+            kernel.set_read_only(target, read_only)
 
     def enter(self) -> None:
         """Make the view the root of this process."""

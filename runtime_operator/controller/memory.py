@@ -1,0 +1,34 @@
+"""What is remembered of a job between two passes. All of it may be forgotten: then a pass looks again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..render.plan import Object
+
+
+@dataclass(slots=True)
+class Memory:
+    """One job, told from its namesakes by its uid."""
+
+    uid: str
+    applied: dict[tuple[str, str], tuple[bytes, str]] = field(default_factory=dict)
+    """by kind and name: a hash of what was applied, and the version that came of it"""
+    secrets: set[str] = field(default_factory=set)
+    """Secrets that are known to be made"""
+    deleted: dict[str, float] = field(default_factory=dict)
+    """by uid: when the API server took our deletion"""
+    adopted: Object | None = None
+    """the snapshot of a job that Trainer 2.3 began, which has no label of ours"""
+    looked_for_snapshot: bool = False
+    looked_for_traces: bool = False
+    differs_since: float | None = None
+    """since when the status that is stored is not the one that should be"""
+    written_at: float = float("-inf")
+    trouble: str | None = None
+    """what keeps its pods from running, as the last pass saw it"""
+    waited_for_cause: bool = False
+    words: dict[str, str] = field(default_factory=dict)
+    """by pod and container: its last words"""
+    told: dict[str, str] = field(default_factory=dict)
+    """by reason: the last event"""

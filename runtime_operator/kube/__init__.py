@@ -1,0 +1,1 @@
+"""The only place that talks HTTP to an API server: transport, cache, queue, election, events."""

@@ -1,0 +1,1 @@
+"""The operator as one process: controller, admission, progress, leadership, metrics, probes and logs."""
