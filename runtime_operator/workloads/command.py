@@ -8,6 +8,7 @@ says it.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,14 +22,26 @@ from .settings import SettingsType, parse_settings, read_document
 
 
 def settings_command(
-    name: str, kind: type[SettingsType], *, run: Callable[[SettingsType], object], help: str
+    name: str,
+    kind: type[SettingsType],
+    *,
+    run: Callable[[SettingsType], object],
+    help: str,
+    explain: Callable[[SettingsType], str] | None = None,
 ) -> click.Command:
-    """The command `name` that reads settings of `kind` from a file and flags and hands them to `run`."""
+    """The command `name` that reads settings of `kind` from a file and flags and hands them to `run`.
 
-    def callback(settings: Path | None, **flags: Any) -> None:
+    With `explain` it has a flag of that name, which says what `run` would do instead of doing it.
+    """
+
+    def callback(settings: Path | None, *, explained: bool = False, **flags: Any) -> None:
         document = read_document(settings) if settings else {}
         document.update({field: value for field, value in flags.items() if value is not None})
-        run(parse_settings(kind, document))
+        parsed = parse_settings(kind, document)
+        if not explain or not explained:
+            run(parsed)
+        elif os.environ.get("RANK", "0") == "0":
+            click.echo(explain(parsed))
 
     file = click.Option(
         ["--settings"],
@@ -36,7 +49,11 @@ def settings_command(
         metavar="FILE",
         help="A YAML or JSON file with settings; flags override it.",
     )
-    return click.Command(name, params=[file, *_options(kind)], callback=callback, help=help)
+    about = click.Option(
+        ["--explain", "explained"], is_flag=True, help="Say what would be done, and do nothing."
+    )
+    first = [file, about] if explain else [file]
+    return click.Command(name, params=[*first, *_options(kind)], callback=callback, help=help)
 
 
 def main(command: click.Command, arguments: Sequence[str] | None = None) -> int:
@@ -57,11 +74,39 @@ def main(command: click.Command, arguments: Sequence[str] | None = None) -> int:
 def _options(kind: type[SettingsType]) -> list[click.Parameter]:
     options: list[click.Parameter] = []
     for name, field in kind.model_fields.items():
-        default = "" if field.is_required() or field.default is None else f"  [default: {field.default}]"
-        help = f"{(field.description or '')[:1].upper()}{(field.description or '')[1:]}.{default}"
+        unset = field.is_required() or field.default in (None, (), {})
+        default = "" if unset else f"  [default: {as_flag(field.default)}]"
+        help = f"{_sentence(field.description or '', field.annotation)}.{default}"
         metavar = _metavar(field.annotation)
         options.append(click.Option([f"--{name.replace('_', '-')}"], metavar=metavar, help=help))
     return options
+
+
+def _sentence(text: str, annotation: Any) -> str:
+    """With a capital, unless it begins with a word that is given as a value."""
+    first = re.split(r"\W", text, maxsplit=1)[0]
+    return text if first in _values(annotation) else f"{text[:1].upper()}{text[1:]}"
+
+
+def _values(annotation: Any) -> set[str]:
+    """The words that a setting takes, at any depth of its type."""
+    inner = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return set(inner)
+    return {word for each in inner for word in _values(each)}
+
+
+def as_flag(value: Any) -> str:
+    """A default as one would give it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return ",".join(map(str, value))
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)
 
 
 def _metavar(annotation: Any) -> str:
@@ -69,7 +114,7 @@ def _metavar(annotation: Any) -> str:
         return "|".join(get_args(annotation))
     if isinstance(annotation, UnionType):
         return _metavar(get_args(annotation)[0])
-    return {int: "N", float: "X", Path: "PATH"}.get(annotation, "NAMES")
+    return {bool: "true|false", int: "N", float: "X", Path: "PATH"}.get(annotation, "NAMES")
 
 
 def _module_name() -> str:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 CHUNK = 1 << 20
+CARD_FILE = "README.md"
 
 
 def write_text(path: Path, text: str) -> None:
@@ -35,11 +36,14 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file, or of the names and contents of a folder's own files."""
+    """The SHA-256 of a file, or of the names and contents of a folder's own files but its card.
+
+    The card tells of the others, and changes when a model is measured.
+    """
     if path.is_file():
         return _digest_of_file(path)
     total = hashlib.sha256()
-    for file in sorted(entry for entry in path.iterdir() if entry.is_file()):
+    for file in sorted(entry for entry in path.iterdir() if entry.is_file() and entry.name != CARD_FILE):
         total.update(f"{file.name} {_digest_of_file(file)}\n".encode())
     return total.hexdigest()
 

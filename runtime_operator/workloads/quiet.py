@@ -18,17 +18,28 @@ SILENT = {
     "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "TOKENIZERS_PARALLELISM": "false",
+    "TQDM_DISABLE": "1",
     "TRANSFORMERS_VERBOSITY": "error",
     "TRL_EXPERIMENTAL_SILENCE": "1",
 }
-NOISY = ("accelerate", "bitsandbytes", "datasets", "peft", "torch", "transformers", "trl")
+NOISY = (
+    "accelerate",
+    "bitsandbytes",
+    "datasets",
+    "lm_eval",
+    "peft",
+    "torch",
+    "torchao",
+    "transformers",
+    "trl",
+)
 
 
 def quiet_libraries() -> None:
     """Models and rows are local folders here; nothing below us has anything to say or to fetch."""
     for name, value in SILENT.items():
         os.environ.setdefault(name, value)
-    for name in NOISY:
+    for name in (*NOISY, "torch.utils._pytree"):  # torch sets its own level anew, not that of its parts
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", category=UserWarning, module=rf"({'|'.join(NOISY)})\.")
     warnings.filterwarnings("ignore", category=FutureWarning, module=rf"({'|'.join(NOISY)})\.")

@@ -21,7 +21,7 @@ from ..errors import FieldError, SpecError
 class Settings(BaseModel):
     """The root of every settings document."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, protected_namespaces=())
 
 
 SettingsType = TypeVar("SettingsType", bound=Settings)
@@ -33,6 +33,23 @@ def parse_settings(kind: type[SettingsType], document: Mapping[str, Any]) -> Set
         return kind.model_validate(document)
     except ValidationError as error:
         raise SpecError([_mistake(kind, detail) for detail in error.errors()]) from None
+
+
+def shown(value: object) -> str:
+    """How a person reads the value of a setting."""
+    match value:
+        case None:
+            return "not set"
+        case bool():
+            return "yes" if value else "no"
+        case tuple():
+            return ", ".join(map(str, value)) or "none"
+        case float():
+            return f"{value:g}"
+        case Path():
+            return value.name
+        case _:
+            return str(value)
 
 
 def read_document(path: Path) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""One module a kind of source; `schemes.py` says which serves what."""
