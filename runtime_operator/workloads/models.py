@@ -14,10 +14,12 @@ from typing import Any
 from ..errors import SpecError
 
 
-def check_model(folder: Path, *, setting: str = "model") -> None:
-    """Say in one sentence what keeps `folder` from being a model we can load."""
+def check_model(folder: Path, *, setting: str = "model", chats: bool = True) -> None:
+    """Say in one sentence what keeps `folder` from being a model we can load; `chats`: with a template."""
     if not folder.is_dir():
         raise SpecError(f"{setting}: {folder} does not exist, give a folder with a Hugging Face model")
+    if is_adapter(folder):
+        raise SpecError(f"{setting}: {folder} is an adapter alone, give the whole model")
     if not (folder / "config.json").is_file():
         raise SpecError(f"{setting}: {folder} has no config.json, give a folder with a Hugging Face model")
     if not any(folder.glob("*.safetensors")):
@@ -26,7 +28,7 @@ def check_model(folder: Path, *, setting: str = "model") -> None:
         )
     if (folder / "adapter_config.json").is_file():
         raise SpecError(f"{setting}: {folder} holds a model and an adapter, keep them in separate folders")
-    _check_tokenizer(folder, setting)
+    _check_tokenizer(folder, setting, chats=chats)
 
 
 def is_adapter(folder: Path) -> bool:
@@ -38,7 +40,16 @@ def load_tokenizer(folder: Path) -> Any:
     """The folder's tokenizer, with something to pad with."""
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except Exception as error:
+        text = " ".join(str(error).split())[:200]
+        raise SpecError(f"model: the tokenizer of {folder} cannot be loaded, {text}") from error
+    if tokenizer.eos_token is None:
+        raise SpecError(
+            f"model: the tokenizer of {folder} names no eos_token, which ends an answer, name it in "
+            "tokenizer_config.json"
+        )
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer
@@ -47,6 +58,7 @@ def load_tokenizer(folder: Path) -> Any:
 def load_model(folder: Path, *, adapter: Path | None = None) -> Any:
     """The folder's model in this machine's precision, with an adapter on top if one is given."""
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
 
     dtype = torch.bfloat16 if torch.cuda.is_available() else torch.float32
@@ -54,7 +66,7 @@ def load_model(folder: Path, *, adapter: Path | None = None) -> Any:
         model = AutoModelForCausalLM.from_pretrained(
             folder, dtype=dtype, local_files_only=True, use_safetensors=True
         )
-    except (ValueError, OSError, RuntimeError) as error:
+    except (ValueError, OSError, RuntimeError, SafetensorError) as error:
         raise SpecError(f"model: {folder} cannot be loaded, {' '.join(str(error).split())[:300]}") from error
     if adapter is None:
         return model
@@ -63,14 +75,17 @@ def load_model(folder: Path, *, adapter: Path | None = None) -> Any:
     return PeftModel.from_pretrained(model, adapter)
 
 
-def _check_tokenizer(folder: Path, setting: str) -> None:
+def _check_tokenizer(folder: Path, setting: str, *, chats: bool) -> None:
     config = folder / "tokenizer_config.json"
     if not config.is_file():
         raise SpecError(
             f"{setting}: {folder} has no tokenizer_config.json, put the tokenizer beside the weights"
         )
-    in_config = "chat_template" in json.loads(config.read_text(encoding="utf-8"))
-    if not in_config and not any(folder.glob("chat_template.j*")):
+    try:
+        in_config = "chat_template" in dict(json.loads(config.read_bytes()))
+    except (ValueError, TypeError):
+        raise SpecError(f"{setting}: {config} is no JSON mapping or a damaged one, fetch it again") from None
+    if chats and not in_config and not any(folder.glob("chat_template.j*")):
         raise SpecError(
             f"{setting}: {folder} has no chat template, add chat_template.jinja or use a chat model"
         )

@@ -21,5 +21,5 @@ def evaluate_command() -> click.Command:
 
 def _run(settings: EvaluateSettings) -> None:
     evaluation = evaluate(settings)
-    click.echo(" ".join(f"{name}={value:.4f}" for name, value in evaluation.metrics.items()))
     click.echo(f"report: {evaluation.report}")
+    click.echo(evaluation.line)

@@ -1,4 +1,4 @@
-"""Which of the run's processes this one is, and its share of a batch.
+"""Which of the run's processes this one is.
 
 torchrun tells it in RANK, WORLD_SIZE and LOCAL_RANK. A pod whose PET_* variables ask for several processes
 but whose command is not torchrun would train as many separate models, all of them thrown away but one:
@@ -7,11 +7,13 @@ refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...errors import SetupError, SpecError
+from ...errors import SetupError
 
+_ASKED = re.compile(r"|[1-9]\d*(:[1-9]\d*)?|auto|cpu|gpu|xpu")
 WANTED = ("PET_NNODES", "PET_NPROC_PER_NODE")
 
 
@@ -21,6 +23,8 @@ class Place:
 
     rank: int
     processes: int
+    local: int = 1
+    """how many of them share this machine"""
 
     @property
     def first(self) -> bool:
@@ -36,19 +40,31 @@ class Place:
 def read_place(environment: Mapping[str, str]) -> Place:
     """The place of this process, from the variables that torchrun sets."""
     if "RANK" in environment:
-        return Place(rank=int(environment["RANK"]), processes=int(environment["WORLD_SIZE"]))
-    for name in WANTED:
-        if environment.get(name, "1").isdigit() and int(environment.get(name, "1")) > 1:
+        place = Place(
+            rank=_count(environment, "RANK", least=0),
+            processes=_count(environment, "WORLD_SIZE", least=1),
+            local=_count(environment, "LOCAL_WORLD_SIZE", least=1, unset=1),
+        )
+        if place.rank >= place.processes:
             raise SetupError(
-                f"{name}: asks for {environment[name]} but this is one process, start with torchrun"
+                f"RANK: {place.rank} is not below WORLD_SIZE {place.processes}, start with torchrun"
             )
+        return place
+    for name in WANTED:
+        asked = environment.get(name, "").strip()
+        if not _ASKED.fullmatch(asked):
+            raise SetupError(f"{name}: must be a number, a range, auto, cpu or gpu, got {asked!r}")
+        if any(int(number) > 1 for number in re.findall(r"\d+", asked)):
+            raise SetupError(f"{name}: asks for {asked} but this is one process, start with torchrun")
+    if _count(environment, "WORLD_SIZE", least=1, unset=1) > 1:
+        raise SetupError(
+            f"WORLD_SIZE: is {environment['WORLD_SIZE']} and RANK is not set, start with torchrun or unset it"
+        )
     return Place(rank=0, processes=1)
 
 
-def share_of_batch(batch_size: int, processes: int) -> int:
-    """The rows of a step that each process takes."""
-    if batch_size % processes:
-        down, up = batch_size // processes * processes, (batch_size // processes + 1) * processes
-        advice = f"take {down} or {up}" if down else f"take {up}"
-        raise SpecError(f"batch_size: {batch_size} rows do not divide among {processes} processes, {advice}")
-    return batch_size // processes
+def _count(environment: Mapping[str, str], name: str, *, least: int, unset: int | None = None) -> int:
+    given = environment.get(name, "" if unset is None else str(unset)).strip()
+    if not given.isdecimal() or int(given) < least:
+        raise SetupError(f"{name}: must be a number from {least}, got {given!r}; start with torchrun")
+    return int(given)

@@ -1,129 +1,83 @@
-"""The one place that speaks to TRL: from settings and rows to a trainer ready to run.
-
-Everything that decides the losses is set here and nowhere else: the seed before LoRA's random start, loss
-on the answers only, a cosine schedule after a short warm-up, no gradient checkpointing, float32 on a CPU
-and bfloat16 on a GPU.
-"""
+"""The one place that speaks to TRL: from settings, plan and rows to a trainer ready to run."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import SpecError
-from ..models import load_model, load_tokenizer
-from ..rows import Row
-from .callback import ProgressCallback
-from .processes import Place, share_of_batch
+from ..dataset.example import Example
+from .callback import GuardCallback, ProgressCallback
+from .checkpoints import SafeSaving
+from .config import trainer_config
+from .plan import Plan
 from .progress import ProgressLog
 from .settings import FinetuneSettings
+from .stopwatch import Stopwatch, Timed
+from .tokens import check_learnt, preference_row, token_rows
+from .weights import adapter_config, load_base
 
-WARMUP_SHARE = 0.05
-KEPT_CHECKPOINTS = 2
+
+def training_data(settings: FinetuneSettings, tokenizer: Any, examples: Sequence[Example]) -> Any:
+    """The rows as the objective's trainer takes them."""
+    from datasets import Dataset
+
+    if settings.objective == "dpo":
+        return Dataset.from_list([preference_row(example) for example in examples])
+    rows = token_rows(tokenizer, examples, answers_only=settings.answers_only)
+    check_learnt(rows, model=settings.model, limit=settings.sequence_length)
+    return Dataset.from_list(rows)
+
+
+def count_sequences(settings: FinetuneSettings, data: Any) -> int:
+    """How many rows there are to train on, once short ones are packed together."""
+    if not settings.packing:
+        return len(data)
+    from trl import pack_dataset
+
+    return len(pack_dataset(data.select_columns(["input_ids", "labels"]), settings.sequence_length, "bfd"))
 
 
 def build_trainer(
-    settings: FinetuneSettings, rows: list[Row], *, place: Place, checkpoints: Path, log: ProgressLog | None
+    settings: FinetuneSettings,
+    plan: Plan,
+    *,
+    tokenizer: Any,
+    train: Any,
+    held_out: Any,
+    checkpoints: Path,
+    guard: GuardCallback,
+    watch: Stopwatch,
+    log: ProgressLog | None,
 ) -> Any:
-    """A TRL trainer for `settings`; only the first process is given a `log`."""
-    from datasets import Dataset
+    """A trainer for `settings`; only the first process is given a `log`."""
     from transformers import set_seed
-    from trl import SFTTrainer
 
     set_seed(settings.seed)
-    tokenizer = load_tokenizer(settings.model)
-    model = load_model(settings.model)
-    _check_length(settings, model)
-    steps = settings.max_steps or math.ceil(settings.epochs * math.ceil(len(rows) / settings.batch_size))
-    try:
-        trainer = SFTTrainer(
-            model=model,
-            args=_config(settings, steps=steps, place=place, checkpoints=checkpoints),
-            train_dataset=Dataset.from_list([_chat_row(row) for row in rows]),
-            processing_class=tokenizer,
-            peft_config=_lora(settings) if settings.method == "lora" else None,
-            callbacks=[ProgressCallback(log)] if log else [],
-        )
-    except ValueError as error:
-        if "arget modules" not in str(error):
-            raise
-        names = ", ".join(settings.lora_targets)
-        raise SpecError(f"lora_targets: {names} match no layer of {settings.model}, try all-linear") from None
+    trainer = _kind(settings)(
+        model=load_base(settings, plan),
+        args=trainer_config(settings, plan, checkpoints=checkpoints),
+        train_dataset=train,
+        eval_dataset=held_out,
+        processing_class=tokenizer,
+        peft_config=adapter_config(settings),
+        callbacks=[*([ProgressCallback(log)] if log else []), guard],
+    )
+    trainer.watch = watch
     _mute(trainer)
     return trainer
 
 
-def count_tokens(tokenizer: Any, rows: list[Row]) -> list[int]:
-    """The length of every row as the model reads it."""
-    texts = [
-        tokenizer.apply_chat_template(turns["prompt"] + turns["completion"], tokenize=False)
-        for turns in map(_chat_row, rows)
-    ]
-    return [len(tokens) for tokens in tokenizer(texts, add_special_tokens=False)["input_ids"]]
+def _kind(settings: FinetuneSettings) -> Any:
+    from trl import DPOTrainer, SFTTrainer
 
+    class Sft(Timed, SafeSaving, SFTTrainer):  # type: ignore[misc]  # trl carries no types for mypy
+        """Learns answers."""
 
-def _chat_row(row: Row) -> dict[str, list[dict[str, str]]]:
-    return {
-        "prompt": [{"role": "user", "content": row.prompt}],
-        "completion": [{"role": "assistant", "content": row.completion}],
-    }
+    class Dpo(Timed, SafeSaving, DPOTrainer):  # type: ignore[misc]
+        """Learns which answer is better."""
 
-
-def _config(settings: FinetuneSettings, *, steps: int, place: Place, checkpoints: Path) -> Any:
-    import torch
-    from trl import SFTConfig
-
-    cpu = not torch.cuda.is_available()
-    return SFTConfig(
-        output_dir=str(checkpoints),
-        max_steps=steps,
-        per_device_train_batch_size=share_of_batch(settings.batch_size, place.processes),
-        learning_rate=settings.rate,
-        lr_scheduler_type="cosine",
-        warmup_steps=round(WARMUP_SHARE * steps),
-        weight_decay=0.01,
-        max_length=settings.sequence_length,
-        completion_only_loss=True,
-        gradient_checkpointing=False,
-        bf16=not cpu,
-        use_cpu=cpu,
-        dataloader_pin_memory=not cpu,
-        ddp_backend="gloo" if cpu and not place.alone else None,
-        ddp_find_unused_parameters=False,
-        seed=settings.seed,
-        data_seed=settings.seed,
-        logging_steps=settings.log_every,
-        logging_first_step=True,
-        save_strategy="steps" if settings.save_every else "no",
-        save_steps=settings.save_every or steps,
-        save_total_limit=KEPT_CHECKPOINTS,
-        eval_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
-    )
-
-
-def _lora(settings: FinetuneSettings) -> Any:
-    from peft import LoraConfig
-
-    targets = settings.lora_targets
-    return LoraConfig(
-        r=settings.lora_rank,
-        lora_alpha=settings.lora_alpha,
-        lora_dropout=settings.lora_dropout,
-        target_modules="all-linear" if targets == ("all-linear",) else list(targets),
-        task_type="CAUSAL_LM",
-    )
-
-
-def _check_length(settings: FinetuneSettings, model: Any) -> None:
-    limit = getattr(model.config, "max_position_embeddings", None)
-    if limit and "sequence_length" in settings.model_fields_set and settings.sequence_length > limit:
-        raise SpecError(
-            f"sequence_length: {settings.sequence_length} is more than the {limit} tokens that "
-            f"{settings.model} can read, give at most {limit}"
-        )
+    return Dpo if settings.objective == "dpo" else Sft
 
 
 def _mute(trainer: Any) -> None:

@@ -77,9 +77,9 @@ def line_chart(series: Sequence[Series], *, x_name: str, y_name: str) -> Html:
     )
 
 
-def bar_chart(bars: Sequence[Bar]) -> Html:
-    """Shares of a whole, one bar each; the last is drawn in the leading colour."""
-    rows = "\n".join(_bar(bar, "one" if bar is bars[-1] else "two") for bar in bars)
+def bar_chart(bars: Sequence[Bar], *, leading: int = -1) -> Html:
+    """Shares of a whole, one bar each; the leading one, else the last, is drawn in the first colour."""
+    rows = "\n".join(_bar(bar, "one" if bar is bars[leading] else "two") for bar in bars)
     return Html(f'<div class="bars">\n{rows}\n</div>')
 
 

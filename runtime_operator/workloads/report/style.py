@@ -73,6 +73,9 @@ details { margin: 1rem 0; } summary { cursor: pointer; color: var(--one); }
 @media (max-width: 40rem) {
   main { padding: 1.25rem 1rem 3rem; }
   .figures { grid-template-columns: 1fr 1fr; gap: .5rem; }
+  .figures div:last-child:nth-child(odd) { grid-column: 1 / -1; }
+  .pairs td:first-child { width: 46%; }
+  .bars { gap: .4rem .5rem; font-size: .875rem; }
   .figures div { padding: .6rem .75rem; } .figures dd { font-size: 1.35rem; }
   .cards thead { display: none; }
   .cards tr { display: block; border-bottom: 1px solid var(--line); padding: .6rem 0; }

@@ -4,16 +4,19 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from kfp_trainer.runtime_operator import errors
 from kfp_trainer.runtime_operator.local.process import Isolation, detect, isolation
 
 SH = ["sh", "-c"]
 SYSTEM = shutil.which("python3", path="/usr/bin")
 NOBODY = """
 import os, sys, tempfile
+from kfp_trainer.runtime_operator import errors
 from kfp_trainer.runtime_operator.local.process import isolation
 open(os.devnull, encoding="ascii").close()
 tempfile.tempdir, sys.executable = sys.argv[1:]
@@ -25,8 +28,9 @@ print([isolation.works(way) for way in isolation.Isolation])
 @pytest.mark.skipif(os.geteuid() != 0 or SYSTEM is None, reason="needs root to become nobody")
 def test_an_ordinary_user_gets_a_view_of_his_own(tmp_path):
     tmp_path.chmod(0o777)
-    for folder in list(tmp_path.parents)[:2]:
-        folder.chmod(0o755)
+    for folder in tmp_path.parents:
+        if folder.is_relative_to(tempfile.gettempdir()) and folder != Path(tempfile.gettempdir()):
+            folder.chmod(0o755)
     out = subprocess.run([sys.executable, "-c", NOBODY, tmp_path, SYSTEM], capture_output=True, text=True)
     assert out.stdout in ("[False, True, True]\n", "[False, False, True]\n"), out.stderr
 
@@ -81,6 +85,20 @@ async def test_a_mount_may_hide_the_interpreter(bed, pod_of):
     assert await bed.end(bed.start(pod)) == "Succeeded", bed.log()
     assert bed.log() == "hi\n"
     assert not (home / "x").exists()
+
+
+async def test_a_mount_may_hide_this_program(bed, pod_of):
+    """As one at /tmp hides a checkout there, from which it is installed to be worked on."""
+    package = Path(errors.__file__).parent
+    pod = pod_of(
+        "python",
+        "-c",
+        "from kfp_trainer.runtime_operator import errors; print(errors.__name__)",
+        spec={"volumes": [{"name": "d", "emptyDir": {}}]},
+        volumeMounts=[{"name": "d", "mountPath": str(package.parent)}],
+    )
+    assert await bed.end(bed.start(pod)) == "Succeeded", bed.log()
+    assert bed.log() == "kfp_trainer.runtime_operator.errors\n"
 
 
 async def test_what_the_node_gives_is_not_rewritten(bed, pod_of):

@@ -122,9 +122,9 @@ CASES = {
     ),
     "a sub-path by name": (
         {
-            "command": [*SH, "echo hi > /out/x; cat /work/peer-0-abcde/x"],
+            "command": [*SH, "echo hi > /out/x; cat /parts/peer-0-abcde/x"],
             "env": [{"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
-            "volumeMounts": [mount("work", "/work"), mount("work", "/out", subPathExpr="$(POD)")],
+            "volumeMounts": [mount("work", "/parts"), mount("work", "/out", subPathExpr="$(POD)")],
         },
         "Succeeded",
         0,
@@ -133,7 +133,7 @@ CASES = {
     ),
     "a secret with its mode": (
         {
-            "command": [*SH, "stat -c %a /keys/token; cat /keys/token"],
+            "command": [*SH, "stat -L -c %a /keys/token; cat /keys/token"],
             "volumeMounts": [mount("keys", "/keys")],
         },
         "Succeeded",

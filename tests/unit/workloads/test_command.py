@@ -55,3 +55,19 @@ def test_help_names_every_setting(capsys) -> None:
     assert main(finetune_command(), ["--help"]) == 0
     text = capsys.readouterr().out
     assert all(f"--{name.replace('_', '-')}" in text for name in FinetuneSettings.model_fields)
+
+
+HELP = {
+    "a description that begins with a value keeps its case": "sft learns answers, dpo learns",
+    "another begins with a capital": "The folder of the base model",
+    "values of a list keep their case": "tensorboard (events in output/tensorboard)",
+    "yes and no as they are given": "[default: false]",
+    "a list as it is given": "[default: all-linear]",
+    "a number without a tail": "[default: 1]",
+}
+
+
+@pytest.mark.parametrize("sentence", HELP)
+def test_help_reads_as_flags_are_given(sentence: str, capsys) -> None:
+    assert main(finetune_command(), ["--help"]) == 0
+    assert HELP[sentence] in " ".join(capsys.readouterr().out.split())

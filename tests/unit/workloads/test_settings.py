@@ -26,7 +26,23 @@ MISTAKES = {
         ["batch_size: should be greater than 0 (given 0)"],
     ),
     "text that is no number is shown": ({**GIVEN, "max_steps": "many"}, ["(given 'many')"]),
-    "a choice names its choices": ({**GIVEN, "method": "qlora"}, ["method: should be 'lora' or 'full'"]),
+    "a choice names its choices": (
+        {**GIVEN, "method": "adapter"},
+        ["method: should be 'lora', 'full', 'qlora' or 'dora' (given 'adapter')"],
+    ),
+    "packing pairs": ({**GIVEN, "objective": "dpo", "packing": True}, ["packing: dpo compares whole rows"]),
+    "stopping early without a look": (
+        {**GIVEN, "early_stopping": 2},
+        ["early_stopping: nothing is looked at"],
+    ),
+    "sharing out weights of 4 bits": (
+        {**GIVEN, "method": "qlora", "spread": "fsdp2"},
+        ["spread: qlora's weights of 4 bits are not shared out, take ddp"],
+    ),
+    "no merging where nothing is merged": (
+        {**GIVEN, "method": "full", "merge": False},
+        ["merge: full fine-tuning has no adapter"],
+    ),
     "two mistakes are two sentences": (
         {**GIVEN, "seed": -1, "epoch": 2},
         [
@@ -58,6 +74,8 @@ def test_flags_come_as_text() -> None:
 RATES = {
     "lora has its own rate": ({}, 2e-4),
     "full has a smaller one": ({"method": "full"}, 2e-5),
+    "comparing answers takes a small rate": ({"objective": "dpo"}, 2e-5),
+    "and all weights a smaller one": ({"objective": "dpo", "method": "full"}, 1e-6),
     "a given rate wins": ({"learning_rate": 0.5}, 0.5),
 }
 

@@ -6,6 +6,8 @@ import sys
 PROGRAM = """
 import sys
 import kfp_trainer.runtime_operator.workloads
+import kfp_trainer.runtime_operator.workloads.dataset.command
+import kfp_trainer.runtime_operator.workloads.gguf.command
 import kfp_trainer.runtime_operator.workloads.finetune.command
 import kfp_trainer.runtime_operator.workloads.evaluate.command
 import kfp_trainer.runtime_operator.workloads.tiny
