@@ -1,4 +1,4 @@
-"""The pipelines of this project, by the name a person gives them."""
+"""The pipelines and components of this project, by the name a person gives them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any
 
 from kfp_trainer.runtime_operator.errors import SpecError
 
-# name -> (module, function, what it does)
+# name -> what it does; each is the function of its name in the package of its name
 PIPELINES = {
-    "finetune_llm": (
-        "kfp_trainer.pipelines.finetune_llm.pipeline",
-        "finetune_llm",
-        "Fine-tune a language model and compare it with its base.",
-    ),
+    "finetune_llm": "Fetch, fine-tune, compare with the base, gate, export.",
+    "finetune_sweep": "The same with several settings side by side; the best model goes on.",
+    "distributed_training": "Run your own image or script on several nodes, on any runtime.",
+    "evaluate_only": "Compare two models that are there already.",
 }
 
 
@@ -21,5 +20,13 @@ def load_pipeline(name: str) -> Any:
     """Import a pipeline; kfp gives it no type of its own."""
     if name not in PIPELINES:
         raise SpecError(f"there is no pipeline {name!r}; there are {', '.join(PIPELINES)}")
-    module, function, _ = PIPELINES[name]
-    return getattr(import_module(module), function)
+    return getattr(import_module(f"kfp_trainer.pipelines.{name}.pipeline"), name)
+
+
+def load_component(name: str) -> Any:
+    """Import a component, to run alone."""
+    from kfp_trainer import components
+
+    if name not in components.COMPONENTS:
+        raise SpecError(f"there is no component {name!r}; there are {', '.join(components.COMPONENTS)}")
+    return getattr(components, name)

@@ -1,1 +1,5 @@
-"""Fine-tune a language model, then compare it with its base."""
+"""Fine-tune a language model, compare it with its base, and export what passes."""
+
+from .pipeline import finetune_llm
+
+__all__ = ["finetune_llm"]

@@ -22,9 +22,17 @@ BREACHES = {
     ),
     "render that reads a clock": ("runtime_operator/render/breach.py", "import time"),
     "api that draws random numbers": ("runtime_operator/api/breach.py", "from random import random"),
+    "the webhook that imports the controller": (
+        "runtime_operator/webhook/breach.py",
+        "from ..controller import kinds",
+    ),
     "a component that renders by itself": (
         "components/breach.py",
         "from kfp_trainer.runtime_operator.render import plan",
+    ),
+    "a client of API servers that knows TrainJobs": (
+        "runtime_operator/kube/breach.py",
+        "from ..api import names",
     ),
     "errors that import the command line": ("runtime_operator/errors.py", "from . import cli"),
 }

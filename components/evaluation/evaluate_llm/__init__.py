@@ -1,1 +1,5 @@
-"""Compare a tuned model with its base."""
+"""The component `evaluate_llm`."""
+
+from .component import evaluate_llm
+
+__all__ = ["evaluate_llm"]

@@ -1,43 +1,46 @@
-"""The component `evaluate_llm`: base and tuned model on the same held-out rows."""
-
-from typing import Any
+"""The component `evaluate_llm`."""
 
 from kfp import dsl
 
-from kfp_trainer.runtime_operator.images import image
 
-
-@dsl.component(base_image=image("workload"), install_kfp_package=False)
+@dsl.component(base_image="ghcr.io/kfp-trainer/workload-cuda:0.1.0", install_kfp_package=False)
 def evaluate_llm(
     model_path: str,
-    tuned_path: str,
     dataset_path: str,
     output_path: str,
     evaluation_report: dsl.Output[dsl.HTML],
     evaluation_metrics: dsl.Output[dsl.Metrics],
-    settings: dict[str, Any] = {},
-) -> float:
-    """Evaluate base and tuned model with the same prompts; return the tuned model's exact match.
+    summary: dsl.Output[dsl.Markdown],
+    evaluation_path: dsl.OutputPath(str),
+    score: dsl.OutputPath(float),
+    tuned_path: str = "",
+    settings: dict = {},
+):
+    """Ask a base and a tuned model the same held-out questions.
 
     Args:
         model_path: Folder of the base model.
-        tuned_path: Folder of the tuned model.
-        dataset_path: Folder with eval.jsonl.
-        output_path: Folder for the figures and the report; made if absent.
-        evaluation_report: Base and tuned side by side, one self-contained page.
-        evaluation_metrics: Exact match of both.
-        settings: The other settings of `kfp-trainer evaluate`, by name.
+        dataset_path: Folder with eval rows.
+        output_path: Folder for the figures.
+        evaluation_report: Base and tuned side by side.
+        evaluation_metrics: Scores of both, and the gain.
+        summary: The scores as a table.
+        evaluation_path: Folder of the figures.
+        score: The leading score of the tuned model.
+        tuned_path: Folder of the tuned model; empty: base alone.
+        settings: Settings of `kfp-trainer evaluate`.
     """
-    from kfp_trainer.components.evaluation.evaluate_llm.task import evaluate
+    from kfp_trainer.runtime_operator.steps.evaluate_llm import evaluate_llm
 
-    return evaluate(
-        {
-            "model": model_path,
-            "tuned": tuned_path,
-            "dataset": dataset_path,
-            "output": output_path,
-            **settings,
-        },
-        evaluation_report=evaluation_report,
-        evaluation_metrics=evaluation_metrics,
+    evaluate_llm(
+        model_path,
+        dataset_path,
+        output_path,
+        evaluation_report,
+        evaluation_metrics,
+        summary,
+        evaluation_path,
+        score,
+        tuned_path,
+        settings,
     )

@@ -1,1 +1,5 @@
-"""Fine-tune a language model as a TrainJob."""
+"""The component `finetune_llm`."""
+
+from .component import finetune_llm
+
+__all__ = ["finetune_llm"]

@@ -1,17 +1,22 @@
-"""The component `finetune_llm`: a model folder and a dataset folder in, a tuned model folder out.
+"""The component `finetune_llm`."""
 
-The body only hands its arguments to `task.finetune`: every byte of a component's code stands many times
-in the finished Workflow, so the code lives in the image.
-"""
-
-from typing import Any
+from typing import Optional
 
 from kfp import dsl
 
-from kfp_trainer.runtime_operator.images import image
 
-
-@dsl.component(base_image=image("workload"), install_kfp_package=False)
+@dsl.component(
+    base_image="ghcr.io/kfp-trainer/workload:0.1.0",
+    install_kfp_package=False,
+    task_config_passthroughs=[
+        dsl.TaskConfigField.RESOURCES,
+        dsl.TaskConfigField.ENV,
+        dsl.TaskConfigField.KUBERNETES_AFFINITY,
+        dsl.TaskConfigField.KUBERNETES_TOLERATIONS,
+        dsl.TaskConfigField.KUBERNETES_NODE_SELECTOR,
+        dsl.TaskConfigPassthrough(field=dsl.TaskConfigField.KUBERNETES_VOLUMES, apply_to_task=True),
+    ],
+)
 def finetune_llm(
     model_path: str,
     dataset_path: str,
@@ -19,24 +24,36 @@ def finetune_llm(
     tuned_model: dsl.Output[dsl.Model],
     training_report: dsl.Output[dsl.HTML],
     training_metrics: dsl.Output[dsl.Metrics],
-    settings: dict[str, Any] = {},
-) -> str:
-    """Fine-tune a causal language model; return the folder of the tuned model.
+    tuned_path: dsl.OutputPath(str),
+    settings: dict = {},
+    job: dict = {},
+    task_config: Optional[dsl.TaskConfig] = None,
+):
+    """Fine-tune a language model as a TrainJob.
 
     Args:
-        model_path: Folder of the base model, in Hugging Face's layout.
-        dataset_path: Folder with train.jsonl and eval.jsonl.
-        output_path: Folder for the adapter, the merged model and the report; made if absent.
-        tuned_model: The merged model, as a path with its figures.
-        training_report: Loss curve and settings, one self-contained page.
-        training_metrics: First and last loss, steps, seconds.
-        settings: The other settings of `kfp-trainer finetune`, by name.
+        model_path: Folder of the base model.
+        dataset_path: Folder with train and eval rows.
+        output_path: Folder for the adapter and the merged model.
+        tuned_model: Where it is, and what made it.
+        training_report: Loss curve and settings.
+        training_metrics: Losses, tokens, seconds.
+        tuned_path: Folder of the tuned model.
+        settings: Settings of `kfp-trainer finetune`.
+        job: nodes, gpus, memory, queue, retries, deadline.
+        task_config: What is set on the task goes to the TrainJob.
     """
-    from kfp_trainer.components.training.finetune_llm.task import finetune
+    from kfp_trainer.runtime_operator.steps.finetune_llm import finetune_llm
 
-    return finetune(
-        {"model": model_path, "dataset": dataset_path, "output": output_path, **settings},
-        tuned_model=tuned_model,
-        training_report=training_report,
-        training_metrics=training_metrics,
+    finetune_llm(
+        model_path,
+        dataset_path,
+        output_path,
+        tuned_model,
+        training_report,
+        training_metrics,
+        tuned_path,
+        settings,
+        job,
+        task_config,
     )

@@ -1,0 +1,1 @@
+"""Components that bring and check what is trained on."""

@@ -1,0 +1,5 @@
+"""The component `check_dataset`."""
+
+from .component import check_dataset
+
+__all__ = ["check_dataset"]

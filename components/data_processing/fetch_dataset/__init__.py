@@ -1,0 +1,5 @@
+"""The component `fetch_dataset`."""
+
+from .component import fetch_dataset
+
+__all__ = ["fetch_dataset"]

@@ -1,0 +1,5 @@
+"""The component `fetch_model`."""
+
+from .component import fetch_model
+
+__all__ = ["fetch_model"]

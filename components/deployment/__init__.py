@@ -1,0 +1,1 @@
+"""Components that take a model to where it is used."""
