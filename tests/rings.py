@@ -1,7 +1,8 @@
 """Run the rings of tests one after the other and print one total each: `python -m tests.rings [RING …]`.
 
-A ring is a set of folders with one kind of proof. A ring that cannot run on this machine says why and is
-counted as skipped. The last line sums up, in a form that a machine reads as well.
+A ring is a set of folders with one kind of proof; tests that lie beside a component belong to one by their
+name. A ring that cannot run on this machine says why and is counted as skipped. The last line sums up, in a
+form that a machine reads as well.
 """
 
 import subprocess
@@ -30,16 +31,25 @@ class Ring:
     folders: tuple[str, ...]
     workers: int = 1
     why_not: Callable[[], str] = always
+    beside: str = ""
+    """the name of tests that lie beside components"""
+
+    def paths(self) -> list[str]:
+        """The folders that have tests, and the tests elsewhere."""
+        folders = [f"tests/{name}" for name in self.folders]
+        found = [folder for folder in folders if any((ROOT / folder).glob("**/test_*.py"))]
+        elsewhere = sorted(ROOT.glob(f"components/**/{self.beside}")) if self.beside else []
+        return [*found, *(str(path.relative_to(ROOT)) for path in elsewhere)]
 
 
 RINGS = {
-    "unit": Ring("pure rules, as tables", ("unit",), workers=2),
+    "unit": Ring("pure rules, as tables", ("unit",), 2, beside="test_component_unit.py"),
     "conformance": Ring(
         "what Trainer's and JobSet's own code builds", ("conformance", "conformance_jobset"), 2
     ),
-    "local": Ring("real processes, real training", ("local",)),
+    "local": Ring("real processes, real training", ("local",), 2, beside="test_component_local.py"),
     "clients": Ring("the wheel, kfp and the official SDK", ("clients",)),
-    "cluster": Ring("real Kubernetes parts", ("cluster",)),
+    "cluster": Ring("real Kubernetes parts", ("cluster",), workers=2),
     "perf": Ring("ratios to our peers", ("perf",)),
 }
 
@@ -73,13 +83,14 @@ def run_ring(ring: Ring) -> Total:
     """Run one ring in a pytest of its own."""
     if reason := ring.why_not():
         return Total(skipped=1, notes=[f"cannot run here: {reason}"])
-    folders = [f"tests/{name}" for name in ring.folders if any((ROOT / "tests" / name).glob("**/test_*.py"))]
-    if not folders:
+    paths = ring.paths()
+    if not paths:
         return Total(skipped=1, notes=["has no tests yet"])
     started = time.monotonic()
     with TemporaryDirectory() as scratch:
         report = Path(scratch, "report.xml")
-        workers = [] if ring.workers == 1 else ["-n", str(ring.workers)]
+        # a file stays with one worker, for what a file sets up may be dear: a plane, a model, an installation
+        workers = [] if ring.workers == 1 else ["-n", str(ring.workers), "--dist", "loadfile"]
         command = [
             sys.executable,
             "-m",
@@ -88,7 +99,7 @@ def run_ring(ring: Ring) -> Total:
             "--no-header",
             f"--junitxml={report}",
             *workers,
-            *folders,
+            *paths,
         ]
         code = subprocess.run(command, cwd=ROOT).returncode
         total = read_report(report) if report.exists() else Total(failed=1, notes=["pytest wrote no report"])

@@ -1,8 +1,9 @@
 """Builders of the objects that the tests of this ring create."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.cluster.control_plane.client import Client, Json, collection
+from tests.cluster.control_plane.nodes import pods_of
 
 JOBSET = "jobset.x-k8s.io/v1alpha2"
 SCRIPT = "kfp-trainer.test/"
@@ -63,3 +64,49 @@ def condition(found: Json, kind: str) -> Json | None:
 def read(client: Client, version: str, kind: str, namespace: str, name: str) -> Json:
     """One object of a namespace."""
     return client.get(f"{collection(version, kind, namespace)}/{name}")
+
+
+class Gang(NamedTuple):
+    """How a scheduler wants a gang to be written."""
+
+    version: str
+    """of its PodGroup"""
+    scheduler: str
+    place: str
+    """in the metadata of a pod, the name of the group stands here"""
+    key: str
+
+
+GANGS = {
+    "volcano": Gang(
+        "scheduling.volcano.sh/v1beta1", "volcano", "annotations", "scheduling.k8s.io/group-name"
+    ),
+    "coscheduling": Gang(
+        "scheduling.x-k8s.io/v1alpha1",
+        "scheduler-plugins-scheduler",
+        "labels",
+        "scheduling.x-k8s.io/pod-group",
+    ),
+}
+
+
+def create_pods(client: Client, namespace: str, template: Json, count: int) -> None:
+    """So many pods of a template."""
+    for index in range(count):
+        metadata = {**template["metadata"], "name": f"member-{index}"}
+        client.create({"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata}, namespace)
+
+
+def create_gang(client: Client, namespace: str, pool: str, scheduler: str, *, members: int) -> None:
+    """A group that wants all its members, of one GPU each, and these."""
+    gang = GANGS[scheduler]
+    group = {"apiVersion": gang.version, "kind": "PodGroup", "metadata": {"name": "gang"}}
+    client.create({**group, "spec": {"minMember": members}}, namespace)
+    template = with_gpus(pod_template(pool, run="forever"), 1)
+    named = with_scheduler(template, gang.scheduler, **{gang.place: {gang.key: "gang"}})
+    create_pods(client, namespace, named, members)
+
+
+def bound(client: Client, namespace: str) -> int:
+    """How many pods of a namespace have a node."""
+    return sum("nodeName" in pod["spec"] for pod in pods_of(client, namespace))

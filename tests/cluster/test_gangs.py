@@ -4,33 +4,21 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cluster.control_plane.client import Client, Json, eventually
+from tests.cluster.control_plane.client import Client, eventually
 from tests.cluster.control_plane.nodes import pods_of
-from tests.cluster.manifests import condition, pod_template, with_gpus, with_scheduler
+from tests.cluster.manifests import (
+    GANGS,
+    bound,
+    condition,
+    create_gang,
+    create_pods,
+    pod_template,
+    with_gpus,
+)
 
 pytestmark = pytest.mark.parts("scheduler", "kwok", "volcano", "coscheduling")
 
-GANGS = {
-    "volcano": ("scheduling.volcano.sh/v1beta1", "volcano", "annotations", "scheduling.k8s.io/group-name"),
-    "coscheduling": (
-        "scheduling.x-k8s.io/v1alpha1",
-        "scheduler-plugins-scheduler",
-        "labels",
-        "scheduling.x-k8s.io/pod-group",
-    ),
-}
 MEMBERS = 8
-
-
-def create_pods(client: Client, namespace: str, template: Json) -> None:
-    """Eight pods of one GPU each."""
-    for index in range(MEMBERS):
-        metadata = {**template["metadata"], "name": f"member-{index}"}
-        client.create({"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata}, namespace)
-
-
-def bound(client: Client, namespace: str) -> int:
-    return sum("nodeName" in pod["spec"] for pod in pods_of(client, namespace))
 
 
 def refused(client: Client, namespace: str) -> bool:
@@ -41,20 +29,11 @@ def refused(client: Client, namespace: str) -> bool:
     return any(each["type"] == "PodScheduled" and each["status"] == "False" for each in conditions)
 
 
-def create_gang(client: Client, namespace: str, pool: str, scheduler: str) -> None:
-    """A group that wants all eight, and its pods."""
-    version, name, place, key = GANGS[scheduler]
-    group = {"apiVersion": version, "kind": "PodGroup", "metadata": {"name": "gang"}}
-    client.create({**group, "spec": {"minMember": MEMBERS}}, namespace)
-    template = with_gpus(pod_template(pool, run="forever"), 1)
-    create_pods(client, namespace, with_scheduler(template, name, **{place: {key: "gang"}}))
-
-
 @pytest.mark.parametrize("scheduler", GANGS)
 def test_a_gang_of_eight_is_placed_whole_where_eight_fit(
     client: Client, namespace: str, simulated: Callable[..., str], scheduler: str
 ) -> None:
-    create_gang(client, namespace, simulated(MEMBERS, gpus=1), scheduler)
+    create_gang(client, namespace, simulated(MEMBERS, gpus=1), scheduler, members=MEMBERS)
     eventually("all are placed", lambda: bound(client, namespace) == MEMBERS)
 
 
@@ -62,7 +41,7 @@ def test_a_gang_of_eight_is_placed_whole_where_eight_fit(
 def test_of_a_gang_of_eight_none_is_placed_where_seven_fit(
     client: Client, namespace: str, simulated: Callable[..., str], scheduler: str
 ) -> None:
-    create_gang(client, namespace, simulated(MEMBERS - 1, gpus=1), scheduler)
+    create_gang(client, namespace, simulated(MEMBERS - 1, gpus=1), scheduler, members=MEMBERS)
     eventually("the scheduler refuses", lambda: refused(client, namespace))
     assert bound(client, namespace) == 0
 
@@ -71,7 +50,7 @@ def test_volcano_places_the_gang_when_the_eighth_node_comes(
     client: Client, namespace: str, simulated: Callable[..., str]
 ) -> None:
     pool = simulated(MEMBERS - 1, gpus=1)
-    create_gang(client, namespace, pool, "volcano")
+    create_gang(client, namespace, pool, "volcano", members=MEMBERS)
     eventually("the scheduler refuses", lambda: refused(client, namespace))
     simulated(1, pool=pool, first=MEMBERS - 1, gpus=1)
     eventually("all are placed", lambda: bound(client, namespace) == MEMBERS)
@@ -81,7 +60,7 @@ def test_the_default_scheduler_places_seven_of_eight(
     client: Client, namespace: str, simulated: Callable[..., str]
 ) -> None:
     pool = simulated(MEMBERS - 1, gpus=1)
-    create_pods(client, namespace, with_gpus(pod_template(pool, run="forever"), 1))
+    create_pods(client, namespace, with_gpus(pod_template(pool, run="forever"), 1), MEMBERS)
     eventually("seven are placed", lambda: bound(client, namespace) == MEMBERS - 1)
     eventually("the eighth is refused", lambda: refused(client, namespace))
     left = [pod for pod in pods_of(client, namespace) if "nodeName" not in pod["spec"]]

@@ -86,7 +86,7 @@ def test_it_makes_the_jobset_of_a_failed_job_again_when_its_time_is_over(
         seen.update(each["metadata"]["uid"] for each in client.items(collection(JOBSET, "JobSet", namespace)))
         return len(seen)
 
-    eventually("three JobSets were made of one job", lambda: made() >= 3, limit=40)
+    eventually("three JobSets were made of one job", lambda: made() >= 3)
 
 
 GANGS: dict[str, tuple[str, Json, str]] = {

@@ -1,29 +1,35 @@
 """The control plane is a real one: permissions, tokens, controllers, an audit log."""
 
 import json
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cluster.control_plane.build import why_not
 from tests.cluster.control_plane.client import ApiError, Client, collection, eventually
+from tests.cluster.control_plane.cluster import Cluster
 from tests.cluster.control_plane.plane import Plane
+from tests.cluster.control_plane.processes import tree
+from tests.cluster.process_node.starting import no_namespaces
+
+ROOT = Path(__file__).parents[2]
 
 POD = {"spec": {"containers": [{"name": "main", "image": "example.com/x:1"}]}}
 
 
-def test_a_service_account_may_do_only_what_it_was_given(plane: Plane, namespace: str) -> None:
-    theirs, pods = plane.client_of(namespace, "default"), collection("v1", "Pod", namespace)
+def test_a_service_account_may_do_only_what_it_was_given(cluster: Cluster, namespace: str) -> None:
+    theirs, pods = cluster.client_of(namespace, "default"), collection("v1", "Pod", namespace)
     with pytest.raises(ApiError, match="cannot list resource") as refused:
         theirs.get(pods)
     assert refused.value.code == 403
     subject = {"kind": "ServiceAccount", "name": "default", "namespace": namespace}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
     binding = {"metadata": {"name": "view"}, "subjects": [subject], "roleRef": role}
-    plane.client.create(
+    cluster.client.create(
         {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", **binding}, namespace
     )
     eventually("the permission counts", lambda: may_read(theirs, pods))
@@ -43,11 +49,9 @@ def test_the_audit_log_names_who_did_what(plane: Plane, namespace: str) -> None:
     with pytest.raises(ApiError, match="forbidden"):
         theirs.get(collection("v1", "Secret", namespace))
     user = f"system:serviceaccount:{namespace}:default"
-    lines = (plane.site.folder / "audit.log").read_text(encoding="utf-8").splitlines()
-    events = [json.loads(line) for line in lines if user in line]
-    mine = [each for each in events if each["user"]["username"] == user]
     assert [
-        (each["verb"], each["objectRef"]["resource"], each["responseStatus"]["code"]) for each in mine
+        (each["verb"], each["objectRef"]["resource"], each["responseStatus"]["code"])
+        for each in plane.audited(user)
     ] == [("list", "secrets", 403)]
 
 
@@ -61,8 +65,8 @@ def test_a_pod_gets_the_token_of_its_service_account(client: Client, namespace: 
     )
 
 
-def test_kubectl_speaks_to_it_with_a_kubeconfig(plane: Plane, namespace: str) -> None:
-    config = plane.kubeconfig_of(namespace, "default")
+def test_kubectl_speaks_to_it_with_a_kubeconfig(cluster: Cluster, namespace: str) -> None:
+    config = cluster.kubeconfig_of(namespace, "default")
     asked = subprocess.run(
         ["kubectl", f"--kubeconfig={config}", "auth", "whoami", "-o", "name"], capture_output=True, text=True
     )
@@ -96,23 +100,54 @@ def test_a_deployment_becomes_ready_endpoints_of_its_service(
     eventually("two endpoints are ready", lambda: ready() == 2)
 
 
-OTHER_PLANE = """
-import os, time
-from tests.cluster.control_plane.plane import running_plane
-with running_plane([], lambda text: None) as plane:
-    print(*(process.pid for process in plane.site.processes.values()), flush=True)
-    time.sleep(600)
-"""
+CONTAINER = {"name": "main", "image": "example.com/x:1", "command": ["sleep", "987"]}
+LONG_POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "one"},
+    "spec": {"nodeSelector": {"pool": "process-node"}, "containers": [CONTAINER]},
+}
+ENDS = {"killed": signal.SIGKILL, "interrupted": signal.SIGINT}
 
 
-@pytest.mark.skipif(bool(why_not()), reason=why_not())
-def test_nothing_is_left_of_a_plane_whose_owner_was_killed() -> None:
-    root = Path(__file__).parents[2]
-    with subprocess.Popen(
-        [sys.executable, "-c", OTHER_PLANE], cwd=root, stdout=subprocess.PIPE, text=True
-    ) as owner:
-        assert owner.stdout is not None
-        pids = owner.stdout.readline().split()
-        owner.kill()
-    assert len(pids) == 3
-    eventually("its programs are gone", lambda: not any(Path("/proc", pid, "exe").exists() for pid in pids))
+@pytest.fixture
+def other_plane() -> Iterator[subprocess.Popen[str]]:
+    """A plane of its own, as a person starts it; its node runs a pod."""
+    command = [sys.executable, "-m", "tests.cluster.control_plane", "scheduler", "jobset", "process-node"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as owner:
+        try:
+            assert owner.stdout is not None
+            lines = iter(owner.stdout.readline, "")
+            told = next(line for line in lines if "KUBECONFIG=" in line)
+            next(line for line in lines if "Ctrl-C" in line)
+            start_pod(["kubectl", f"--kubeconfig={told.strip().partition('=')[2]}"])
+            yield owner
+        finally:
+            owner.kill()
+
+
+def start_pod(kubectl: list[str]) -> None:
+    """A pod that would run for long."""
+    subprocess.run([*kubectl, "create", "-f", "-"], input=json.dumps(LONG_POD), text=True, check=True)
+    waited = [*kubectl, "wait", "pod/one", "--for=condition=Ready", "--timeout=60s"]
+    subprocess.run(waited, check=True)
+
+
+@pytest.mark.skipif(bool(why_not() or no_namespaces()), reason=why_not() or no_namespaces())
+@pytest.mark.parametrize("how", ENDS)
+def test_nothing_is_left_of_a_plane(other_plane: subprocess.Popen[str], how: str) -> None:
+    processes = [Path("/proc", str(pid)) for pid in tree(other_plane.pid)]
+    runs = [(each, (each / "cmdline").read_bytes()) for each in processes]
+    assert any(b"987" in command for _, command in runs)
+    assert len(runs) > 8
+    other_plane.send_signal(ENDS[how])
+    other_plane.wait(60)
+    eventually("its programs are gone", lambda: not [each for each in runs if lives(*each)])
+
+
+def lives(process: Path, command: bytes) -> bool:
+    """Whether this very process is still there, and no corpse."""
+    try:
+        return (process / "cmdline").read_bytes() == command != b""
+    except OSError:
+        return False

@@ -2,16 +2,17 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.cluster.control_plane.client import ApiError, Client, Json, collection, eventually
-from tests.cluster.control_plane.node_parts import PROCESS_NODE
 from tests.cluster.control_plane.nodes import pods_of
 from tests.cluster.control_plane.plane import Plane
 from tests.cluster.manifests import JOBSET, jobset, pod_template, read
+from tests.cluster.process_node.starting import PROCESS_NODE
 
 pytestmark = pytest.mark.parts("scheduler", "jobset", "process-node")
 
@@ -20,7 +21,8 @@ import os, torch, torch.distributed as dist
 dist.init_process_group("gloo")
 total = torch.tensor([float(dist.get_rank() + 1)])
 dist.all_reduce(total)
-print("rank", dist.get_rank(), "of", dist.get_world_size(), "total", total.item(), flush=True)
+line = f"rank {dist.get_rank()} of {dist.get_world_size()} total {total.item()}\\n"
+os.write(1, line.encode())  # at once: the processes of a pod share its log
 dist.destroy_process_group()
 """
 STUBBORN = """
@@ -65,8 +67,8 @@ def ends(client: Client, namespace: str, name: str, *, limit: float = 60.0) -> s
     return eventually(f"{name} ends", state, limit=limit, say=lambda: str(logs_of(client, namespace)))
 
 
-def log(client: Client, namespace: str, pod: Json) -> str:
-    return client.text("GET", f"{collection('v1', 'Pod', namespace)}/{pod['metadata']['name']}/log")
+def log(client: Client, namespace: str, pod: Json, query: str = "") -> str:
+    return client.text("GET", f"{collection('v1', 'Pod', namespace)}/{pod['metadata']['name']}/log{query}")
 
 
 def logs_of(client: Client, namespace: str) -> dict[str, Any]:
@@ -157,25 +159,78 @@ def test_a_pod_is_its_service_account_to_the_api_server(client: Client, namespac
     )
 
 
-def test_a_pod_that_is_lost_with_its_node_starts_anew_when_the_node_is_back(
+def test_a_pod_that_was_lost_with_its_node_has_failed_when_the_node_is_back(
     plane: Plane, namespace: str
 ) -> None:
     client = plane.client
-    client.create(jobset("lost", template(sys.executable, "-c", STUBBORN)), namespace)
-    pod = eventually("the pod runs", lambda: runs(client, namespace))[0]
-    eventually("it is at work", lambda: log(client, namespace, pod) == "at work\n")
+    made = jobset("lost", template(sys.executable, "-c", STUBBORN), failurePolicy={"maxRestarts": 1})
+    client.create(made, namespace)
+    pod = at_work(client, namespace)
     plane.kill(PROCESS_NODE)
     with pytest.raises(ApiError):
         log(client, namespace, pod)
     plane.start_again(PROCESS_NODE)
-    eventually("it is at work again", lambda: works(client, namespace, pod))
+    eventually("JobSet has restarted", lambda: restarts(client, namespace, "lost") == 1)
+    assert at_work(client, namespace)["metadata"]["uid"] != pod["metadata"]["uid"]
 
 
-def works(client: Client, namespace: str, pod: Json) -> bool:
-    try:
-        return log(client, namespace, pod) == "at work\n"
-    except ApiError:
-        return False
+def test_a_container_that_was_lost_with_its_node_is_restarted_in_its_pod(
+    plane: Plane, namespace: str
+) -> None:
+    made = template("sh", "-c", "echo run; sleep 600")
+    made["spec"]["restartPolicy"] = "Always"
+    plane.client.create({"apiVersion": "v1", "kind": "Pod", **made, "metadata": {"name": "kept"}}, namespace)
+    pod = at_work(plane.client, namespace, "run\n")
+    plane.kill(PROCESS_NODE)
+    plane.start_again(PROCESS_NODE)
+    again = eventually("it runs again", lambda: restarted(plane.client, namespace))
+    assert again["metadata"]["uid"] == pod["metadata"]["uid"]
+    last = again["status"]["containerStatuses"][0]["lastState"]["terminated"]
+    assert (last["exitCode"], last["reason"]) == (137, "ContainerStatusUnknown")
+    assert log(plane.client, namespace, again, "?previous=true") == "run\n"
+
+
+def test_a_pod_that_ends_while_the_api_server_is_away_is_reported(plane: Plane, namespace: str) -> None:
+    made = template("sh", "-c", "echo begun; sleep 2; exit 5")
+    plane.client.create({"apiVersion": "v1", "kind": "Pod", **made, "metadata": {"name": "quiet"}}, namespace)
+    at_work(plane.client, namespace, "begun\n")
+    plane.kill("kube-apiserver")
+    time.sleep(3)  # the pod ends meanwhile, and nobody can be told
+    plane.start_again("kube-apiserver")
+
+    def code() -> int:
+        state = pods_of(plane.client, namespace)[0]["status"]["containerStatuses"][0]["state"]
+        return int(state.get("terminated", {}).get("exitCode", 0))
+
+    assert eventually("it is reported", code) == 5
+
+
+def restarts(client: Client, namespace: str, name: str) -> int:
+    return int(read(client, JOBSET, "JobSet", namespace, name).get("status", {}).get("restarts", 0))
+
+
+def restarted(client: Client, namespace: str) -> Json | None:
+    """The pod whose container runs for the second time."""
+    for pod in runs(client, namespace):
+        state = pod["status"]["containerStatuses"][0]
+        if state["restartCount"] == 1 and "running" in state["state"]:
+            return pod
+    return None
+
+
+def at_work(client: Client, namespace: str, told: str = "at work\n") -> Json:
+    """The one pod of a namespace that runs, once it has said so."""
+
+    def works() -> Json | None:
+        for pod in runs(client, namespace):
+            try:
+                if log(client, namespace, pod) == told:
+                    return pod
+            except ApiError:
+                return None
+        return None
+
+    return eventually("the pod is at work", works, say=lambda: str(logs_of(client, namespace)))
 
 
 def test_the_pods_of_a_job_share_the_files_of_a_claim(client: Client, namespace: str) -> None:

@@ -28,19 +28,26 @@ NOT_SEEN = [
 ]
 
 
+Play = Callable[[list[str]], dict[str, list[str]]]
+"""plays cases, all at once; what differs from what was recorded, by the case"""
+
+
 @pytest.fixture
-def recorded(
-    client: Client, new_namespace: Callable[[], str], node_by_hand: str
-) -> dict[str, dict[str, Any]]:
-    """What the real controllers did with each case."""
-    cases = {name: yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8")) for name in PLAYED}
-    namespaces = {name: new_namespace() for name in PLAYED}
-    with ThreadPoolExecutor(len(PLAYED)) as pool:
-        futures = {
-            name: pool.submit(record, client, namespaces[name], case, node_by_hand)
-            for name, case in cases.items()
-        }
-        return {name: {"case": cases[name], "seen": future.result()} for name, future in futures.items()}
+def play(client: Client, new_namespace: Callable[[], str], node_by_hand: str) -> Play:
+    """Plays cases to the real controllers."""
+
+    def played(names: list[str]) -> dict[str, list[str]]:
+        cases = {name: yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8")) for name in names}
+        namespaces = {name: new_namespace() for name in names}
+        with ThreadPoolExecutor(len(names)) as pool:
+            futures = {
+                name: pool.submit(record, client, namespaces[name], case, node_by_hand)
+                for name, case in cases.items()
+            }
+            differ = {name: _differences(cases[name], future.result()) for name, future in futures.items()}
+        return {name: paths for name, paths in differ.items() if paths}
+
+    return played
 
 
 @pytest.fixture
@@ -72,15 +79,14 @@ def keep_lease(client: Client, node: str, over: threading.Event) -> None:
         client.apply(lease, "kube-node-lease")
 
 
-def test_the_real_controllers_still_do_what_was_recorded(recorded: dict[str, dict[str, Any]]) -> None:
-    found = {
-        name: [
-            str(each)
-            for each in differences(played["case"]["expect"], played["seen"])
-            if not any(
-                fnmatchcase(each.path, glob) for glob in [*played["case"].get("mayDiffer", ()), *NOT_SEEN]
-            )
-        ]
-        for name, played in recorded.items()
-    }
-    assert {name: paths for name, paths in found.items() if paths} == {}
+def _differences(case: dict[str, Any], seen: dict[str, Any]) -> list[str]:
+    free = [*case.get("mayDiffer", ()), *NOT_SEEN]
+    found = differences(case["expect"], seen)
+    return [str(each) for each in found if not any(fnmatchcase(each.path, glob) for glob in free)]
+
+
+def test_the_real_controllers_still_do_what_was_recorded(play: Play) -> None:
+    differ = play(PLAYED)
+    if differ:  # their deadlines are of seconds, in which a busy machine may not get to its pods
+        differ = play(list(differ))
+    assert differ == {}

@@ -1,11 +1,14 @@
 """A simulated pod does what its annotations say, and the real controllers see it."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.cluster.control_plane.client import Client, Json, collection, eventually
-from tests.cluster.control_plane.nodes import lose_node, pods_of
+from tests.cluster.control_plane.nodes import add_nodes, lose_node, pods_of, remove_nodes
+from tests.cluster.control_plane.plane import Plane
 from tests.cluster.manifests import JOBSET, condition, jobset, pod_template, read
 
 pytestmark = pytest.mark.parts("scheduler", "kwok", "jobset")
@@ -104,4 +107,35 @@ def test_a_lost_node_is_noticed(client: Client, namespace: str, simulated: Calla
     )
     lose_node(client, f"{pool}-0")
     node = f"{collection('v1', 'Node')}/{pool}-0"
-    eventually("the node is not ready", lambda: condition(client.get(node), "Ready") is None, limit=40)
+    eventually("the node is not ready", lambda: condition(client.get(node), "Ready") is None)
+
+
+@pytest.fixture
+def refused_once(plane: Plane) -> Iterator[Callable[[], None]]:
+    """KWOK may not write the status of nodes, until this is called."""
+    path = f"{collection('rbac.authorization.k8s.io/v1', 'ClusterRole')}/kwok:kwok-controller"
+    rules = plane.client.get(path)["rules"]
+    plane.client.patch(path, {"rules": [each for each in rules if "nodes/status" not in each["resources"]]})
+
+    def allow() -> None:
+        plane.client.patch(path, {"rules": rules})
+
+    yield allow
+    allow()
+
+
+def test_a_node_whose_first_status_was_refused_is_played_all_the_same(
+    plane: Plane, refused_once: Callable[[], None]
+) -> None:
+    name = f"refused-{os.getpid()}"
+
+    def refusals() -> list[Json]:
+        mine = plane.audited("system:serviceaccount:kwok-system:kwok")
+        return [each for each in mine if each.get("responseStatus", {}).get("code") == 403]
+
+    with ThreadPoolExecutor(1) as pool:
+        adding = pool.submit(add_nodes, plane.client, 1, pool=name)
+        eventually("KWOK is refused", refusals)
+        refused_once()
+        assert adding.result() == [f"{name}-0"]
+    remove_nodes(plane.client, [f"{name}-0"])

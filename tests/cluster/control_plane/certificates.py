@@ -1,10 +1,11 @@
 """Keys and certificates of one plane: an authority, the servers' pair, and a pair for each client.
 
 A client's name and groups stand in its certificate. Webhooks serve with the API server's pair, which is good
-for 127.0.0.1 and for the DNS name of any Service.
+for 127.0.0.1 and for the DNS names of their Services.
 """
 
 import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,8 +15,15 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-ADDRESSES = ("127.0.0.1", "198.18.0.1")
+from .addresses import NODE, SERVICES
+
+DOMAIN = "cluster.local"
+ADDRESSES = ("127.0.0.1", str(NODE), str(SERVICES[1]))
 """of the machine, and of the API server as the pods of a process node reach it"""
+API_SERVER = (
+    "localhost",
+    *(f"kubernetes{rest}" for rest in ("", ".default", ".default.svc", f".default.svc.{DOMAIN}")),
+)
 VALID = timedelta(days=2)
 PEM = serialization.Encoding.PEM
 
@@ -54,9 +62,9 @@ class Authority:
         """The authority's certificate, as PEM: what clients trust."""
         return self._certificate.public_bytes(PEM)
 
-    def server(self) -> Pair:
-        """A pair for any server of the plane."""
-        names = ["localhost", "kubernetes.default.svc", "*.kube-system.svc", "*.default.svc"]
+    def server(self, namespaces: Iterable[str]) -> Pair:
+        """A pair for any server of the plane, and for the Services of these namespaces."""
+        names = [*API_SERVER, *(f"*.{namespace}.svc" for namespace in namespaces)]
         addresses = [x509.IPAddress(ipaddress.ip_address(each)) for each in ADDRESSES]
         alternatives = x509.SubjectAlternativeName([*(x509.DNSName(name) for name in names), *addresses])
         return self._issue("server", (), ExtendedKeyUsageOID.SERVER_AUTH, alternatives)

@@ -17,18 +17,23 @@ Found = TypeVar("Found")
 
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 APPLY = "application/apply-patch+yaml"
 OWNER = "fieldManager=control-plane&force=true"
 UNREACHABLE = (OSError, http.client.HTTPException)
-TIMEOUT_SECONDS = 30.0
+TIMEOUT_SECONDS = 60.0
+REST_SECONDS = 60.0
+"""a connection that rested longer is opened anew, for API servers close it after three minutes"""
+PATIENCE_SECONDS = 180.0
+"""so long a test waits for what comes within seconds on a machine that has nothing else to do"""
 
 CORE = {
     "Namespace": "namespaces", "Node": "nodes", "Pod": "pods", "Service": "services", "Secret": "secrets",
-    "ConfigMap": "configmaps", "ServiceAccount": "serviceaccounts",
-    "PersistentVolumeClaim": "persistentvolumeclaims",
+    "ConfigMap": "configmaps", "Event": "events", "ServiceAccount": "serviceaccounts",
+    "PersistentVolume": "persistentvolumes", "PersistentVolumeClaim": "persistentvolumeclaims",
 }  # fmt: skip
 CLUSTER_WIDE = re.compile(
-    r"^(Namespace|Node|Cluster.*|CustomResourceDefinition|.*WebhookConfiguration|PriorityClass|Queue|ResourceFlavor)$"
+    r"^(Namespace|Node|PersistentVolume|Cluster.*|CustomResourceDefinition|.*WebhookConfiguration|PriorityClass|Queue|ResourceFlavor)$"
 )
 
 
@@ -53,12 +58,19 @@ class Client:
         self._opened: list[http.client.HTTPSConnection] = []
 
     def text(
-        self, method: str, path: str, body: bytes | None = None, *, kind: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        kind: str = "application/json",
+        accept: str = "application/json",
     ) -> str:
         """The body of an answer; ApiError if it is a refusal."""
         connection = self._connection()
         try:
-            connection.request(method, path, body, {**self._headers, "Content-Type": kind})
+            headers = {**self._headers, "Content-Type": kind, "Accept": accept}
+            connection.request(method, path, body, headers)
             answer = connection.getresponse()
             told = answer.read().decode()
         except UNREACHABLE:
@@ -77,6 +89,10 @@ class Client:
             )
             self._opened.append(self._mine.connection)
         connection: http.client.HTTPSConnection = self._mine.connection
+        now = time.monotonic()
+        if now - getattr(self._mine, "used", now) > REST_SECONDS:
+            connection.close()
+        self._mine.used = now
         return connection
 
     def close(self) -> None:
@@ -92,6 +108,16 @@ class Client:
         """The objects of a list."""
         found: list[Json] = self.get(path)["items"]
         return found
+
+    def served(self) -> set[str]:
+        """The kinds of groups that are served, as PLURAL.GROUP."""
+        groups = _object(self.text("GET", "/apis", accept=DISCOVERY))["items"]
+        return {
+            f"{resource['resource']}.{group['metadata']['name']}"
+            for group in groups
+            for version in group["versions"]
+            for resource in version.get("resources") or ()
+        }
 
     def create(self, manifest: Mapping[str, Any], namespace: str = "") -> Json:
         """Create an object."""
@@ -115,11 +141,9 @@ class Client:
         path = collection(manifest["apiVersion"], manifest["kind"], namespace)
         return self.patch(f"{path}/{manifest['metadata']['name']}?{OWNER}", manifest, kind=APPLY)
 
-    def apply_text(self, document: str) -> None:
-        """Apply one cluster-wide object as it stands in a file; the server parses it."""
-        version, kind, name = _head(document)
-        path = f"{collection(version, kind)}/{name}?{OWNER}"
-        self.text("PATCH", path, document.encode(), kind=APPLY)
+    def create_text(self, path: str, document: str) -> None:
+        """Create an object as it stands in a file; the server parses it, which is faster than Python."""
+        self.text("POST", path, document.encode(), kind="application/yaml")
 
 
 def collection(version: str, kind: str, namespace: str = "") -> str:
@@ -130,27 +154,33 @@ def collection(version: str, kind: str, namespace: str = "") -> str:
     return f"{root}{inside}/{plural}"
 
 
+def exists(client: Client, path: str) -> bool:
+    """Whether there is such an object."""
+    try:
+        client.get(path)
+    except ApiError as refused:
+        if refused.code == 404:
+            return False
+        raise
+    return True
+
+
 def eventually(
-    what: str, probe: Callable[[], Found], *, limit: float = 30.0, say: Callable[[], str] = str
+    what: str,
+    probe: Callable[[], Found | None],
+    *,
+    limit: float = PATIENCE_SECONDS,
+    say: Callable[[], str] = str,
 ) -> Found:
     """What a probe finds once it finds something; AssertionError after the limit."""
-    end = time.monotonic() + limit
+    end, pause = time.monotonic() + limit, 0.05
     while True:
         if found := probe():
             return found
         if time.monotonic() > end:
             raise AssertionError(f"{what}: not within {limit:.0f} s {say()}")
-        time.sleep(0.05)
-
-
-def _head(document: str) -> tuple[str, str, str]:
-    """apiVersion, kind and name of a manifest, without parsing a megabyte of YAML."""
-    version = re.search(r"^apiVersion: (\S+)", document, re.MULTILINE)
-    kind = re.search(r"^kind: (\w+)", document, re.MULTILINE)
-    name = re.search(r"^metadata:\n(?:  .*\n)*?  name: (\S+)", document, re.MULTILINE)
-    if not (version and kind and name):
-        raise ValueError(f"no manifest: {document[:200]!r}")
-    return version[1], kind[1], name[1]
+        time.sleep(pause)
+        pause = min(pause * 1.2, 0.5)  # what has not come at once may come late, on a busy machine
 
 
 def _object(text: str) -> Json:

@@ -1,9 +1,12 @@
 """etcd, the API server and the controllers of Kubernetes itself, and the flags with which they run here.
 
 The differences to a cluster: etcd does not wait for the disk, a lost node is noticed after seconds instead of
-40, and no address of the API server is published, for endpoints may not be loopback addresses.
+40, and the API server goes through a tunnel to what is in the cluster's network.
 """
 
+from pathlib import Path
+
+from .addresses import SERVICES
 from .site import Site
 
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager")
@@ -19,6 +22,8 @@ AUDIT_POLICY = {
     "omitStages": ["RequestReceived"],
     "rules": [{"level": "Metadata"}],
 }
+EGRESS = "egress"
+EGRESS_CONFIG = {"apiVersion": "apiserver.k8s.io/v1beta1", "kind": "EgressSelectorConfiguration"}
 ISSUER = "https://kubernetes.default.svc"
 
 
@@ -43,8 +48,10 @@ def start_etcd(site: Site) -> None:
 
 
 def start_api_server(site: Site) -> None:
-    """The API server, with RBAC, every default admission plug-in and an audit log."""
+    """The API server: authorizers of nodes and roles, every default admission plug-in, an audit log."""
     policy = site.write("audit-policy.json", AUDIT_POLICY)
+    tunnel = {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": str(_socket(site))}}}
+    egress = {**EGRESS_CONFIG, "egressSelections": [{"name": "cluster", "connection": tunnel}]}
     site.run(
         "kube-apiserver",
         "kube-apiserver",
@@ -54,11 +61,16 @@ def start_api_server(site: Site) -> None:
             f"--secure-port={site.port('api')}",
             f"--tls-cert-file={site.pki / 'server.crt'}",
             f"--tls-private-key-file={site.pki / 'server.key'}",
+            f"--kubelet-client-certificate={site.pki / 'kube-apiserver.crt'}",
+            f"--kubelet-client-key={site.pki / 'kube-apiserver.key'}",
+            "--feature-gates=TranslateStreamCloseWebsocketRequests=false",  # a node understands them
             f"--client-ca-file={site.pki / 'ca.crt'}",
-            "--authorization-mode=RBAC",
+            "--authorization-mode=Node,RBAC",
             "--allow-privileged",
             "--endpoint-reconciler-type=none",
-            "--service-cluster-ip-range=10.0.0.0/16",
+            "--enable-aggregator-routing",
+            f"--egress-selector-config-file={site.write('egress.json', egress)}",
+            f"--service-cluster-ip-range={SERVICES}",
             f"--service-account-issuer={ISSUER}",
             f"--service-account-key-file={site.pki / 'service-accounts.key'}",
             f"--service-account-signing-key-file={site.pki / 'service-accounts.key'}",
@@ -69,13 +81,24 @@ def start_api_server(site: Site) -> None:
     )
 
 
+def start_egress(site: Site) -> None:
+    """The tunnel into the network of the process node."""
+    module = f"{__package__}.egress"
+    site.run_module(EGRESS, module, [_socket(site), site.pid_file("process-node-network")])
+
+
+def _socket(site: Site) -> Path:
+    return site.folder / "egress.sock"
+
+
 def start_controllers(site: Site) -> None:
     """Kubernetes' own controllers, those that a training job or an operator meets."""
     site.run(
         "kube-controller-manager",
         "kube-controller-manager",
         [
-            f"--kubeconfig={site.kubeconfig}",
+            f"--kubeconfig={site.kubeconfig_of('kube-controller-manager')}",
+            "--use-service-account-credentials",
             "--leader-elect=false",
             "--secure-port=0",
             "--kube-api-qps=500",

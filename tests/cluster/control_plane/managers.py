@@ -36,6 +36,7 @@ def _manager_config(site: Site, name: str, group: str, *, version: str = "v1alph
             "metrics": {"bindAddress": site.address(f"{name}-metrics")},
             "health": {"healthProbeBindAddress": site.address(f"{name}-health")},
             **settings,
+            **site.settings.get(name, {}),
         },
     )
 
@@ -44,7 +45,7 @@ def start_kueue(site: Site) -> None:
     """Kueue reads its metrics' certificate at one fixed place, so it gets an /etc of its own."""
     own = site.folder / "kueue"
     site.write_serving_pair(own / "etc" / "kueue" / "metrics" / "certs")
-    (own / "work").mkdir()
+    (own / "work").mkdir(exist_ok=True)
     config = _manager_config(
         site,
         "kueue",

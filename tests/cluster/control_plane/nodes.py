@@ -1,9 +1,12 @@
 """Simulated nodes: KWOK plays their pods, and the schedulers see real room."""
 
+import time
+
 from .client import ApiError, Client, Json, collection, eventually
 from .node_parts import NODE_SELECTOR
 
 NODES = collection("v1", "Node")
+BETWEEN_REMINDERS = 5.0
 
 
 def add_nodes(
@@ -27,10 +30,25 @@ def add_nodes(
             "status": status,
         }
         client.create(node)
-    eventually(
-        "the nodes take pods", lambda: all(_takes_pods(client.get(f"{NODES}/{name}")) for name in names)
-    )
+    _see_to_it_that_they_are_played(client, names)
     return names
+
+
+def _see_to_it_that_they_are_played(client: Client, names: list[str]) -> None:
+    """Wait until nodes take pods; KWOK gives up on one that it could not write to, until it is changed."""
+    last = time.monotonic()
+
+    def all_take_pods() -> bool:
+        nonlocal last
+        waiting = [name for name in names if not _takes_pods(client.get(f"{NODES}/{name}"))]
+        if waiting and time.monotonic() > last + BETWEEN_REMINDERS:
+            last = time.monotonic()
+            for name in waiting:
+                change = {"annotations": {"kfp-trainer.test/reminded": f"{last:.0f}"}}
+                client.patch(f"{NODES}/{name}", {"metadata": change})
+        return not waiting
+
+    eventually("the nodes take pods", all_take_pods)
 
 
 def _takes_pods(node: Json) -> bool:

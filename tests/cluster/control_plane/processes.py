@@ -9,7 +9,7 @@ import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -22,9 +22,12 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 class Process:
     """A program with its arguments, which can be started again after it was stopped or killed."""
 
-    def __init__(self, name: str, command: Sequence[object], *, log: Path, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, name: str, command: Sequence[object], *, log: Path, pid_file: Path, env: Mapping[str, str]
+    ) -> None:
         self.name = name
         self.log = log
+        self._pid_file = pid_file
         self._command = [str(each) for each in command]
         self._env = {**os.environ, **env}
         self._popen: subprocess.Popen[bytes] | None = None
@@ -41,6 +44,7 @@ class Process:
                 start_new_session=True,
                 preexec_fn=_die_with_parent,
             )
+        self._pid_file.write_text(str(self._popen.pid), encoding="ascii")
 
     def stop(self) -> None:
         """Ask it to end, and insist after a while."""
@@ -73,11 +77,25 @@ class Process:
         return self.log.read_text(encoding="utf-8", errors="replace")[-LAST_WORDS:]
 
     def resident_mb(self) -> int:
-        """Its memory now; 0 if it does not run."""
-        if self.pid is None:
-            return 0
-        fields = Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()
-        return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20
+        """Its memory now, with that of what it has started; 0 if it does not run."""
+        pages = sum(_resident_pages(pid) for pid in tree(self.pid))
+        return pages * os.sysconf("SC_PAGE_SIZE") // 2**20
+
+
+def tree(pid: int | None) -> Iterator[int]:
+    """A process and those below it."""
+    if pid is not None:
+        yield pid
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in task.read_text(encoding="ascii").split():
+                yield from tree(int(child))
+
+
+def _resident_pages(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    except OSError:  # it has just ended
+        return 0
 
 
 def _die_with_parent() -> None:

@@ -78,7 +78,14 @@ class FaultProxy:
         """Ask the API server, and hand on what comes as it comes."""
         headers = {name: text for name, text in request.headers.items() if name.lower() not in NOT_PASSED}
         body = await request.read()
-        async with session.request(request.method, request.rel_url, data=body, headers=headers) as theirs:
+        sent = session.request(
+            request.method,
+            request.rel_url,
+            data=body or None,
+            headers=headers,
+            skip_auto_headers=("Content-Type", "User-Agent"),
+        )
+        async with sent as theirs:
             kept = {name: text for name, text in theirs.headers.items() if name.lower() not in NOT_PASSED}
             ours = web.StreamResponse(status=theirs.status, headers=kept)
             await ours.prepare(request)
@@ -130,7 +137,7 @@ def fault_proxy(site: Site) -> Iterator[FaultProxy]:
     told.wait()
     loop, over = handle[0]
     try:
-        assert up.wait(10), "the proxy does not serve"
+        assert up.wait(60), "the proxy does not serve"
         yield proxy
     finally:
         loop.call_soon_threadsafe(over.set)

@@ -1,6 +1,10 @@
-"""A node that runs its pods as processes of this machine: a kubelet's face before `local/process`.
+"""Nodes that run their pods as processes of this machine: a kubelet's face before `local/process`.
 
-The node lives in a process and a network namespace of its own, so that nothing of it is left when it ends and
-no address of its network is seen outside. Each pod has an address there. `gate` stays outside and carries
-connections over Unix sockets: the node's and its pods' to the API server, the API server's to the node.
+    process-node-space     one a plane: only holds a network namespace
+    process-node-network   one a plane, in it: forwards Services, answers for names, provides for claims
+                           (kube-proxy, cluster DNS and a provisioner in one)
+    process-node …         one a node: registers, runs what is bound to it, reports, serves logs and `exec`
+
+Each node lives in process and mount namespaces of its own inside that network, so that nothing of it is left
+when it ends; each pod has a network namespace with an address there. Nothing of it is seen outside.
 """

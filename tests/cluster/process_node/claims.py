@@ -1,31 +1,29 @@
-"""Gives each PersistentVolumeClaim a volume, so that a scheduler lets its pods go: a folder of the node.
+"""Gives each PersistentVolumeClaim a volume, so that a scheduler lets its pods go: a folder of this machine.
 
-All access modes are allowed, for all pods run on the one node.
+All access modes are allowed, for all nodes are on this machine.
 """
 
 from pathlib import Path
 
-from .api import Api, Json
+from .api import CONFLICT, Api, Json, Refused
 
-CLAIMS = "/api/v1/persistentvolumeclaims"
 VOLUMES = "/api/v1/persistentvolumes"
 
 
-async def provide(api: Api, folder: Path) -> None:
-    """Make a volume for each claim that waits for one; Kubernetes' own controller binds the two."""
-    for claim in (await api.ask("GET", CLAIMS))["items"]:
-        waits = claim["status"].get("phase") == "Pending" and not claim["spec"].get("volumeName")
-        if waits and await api.find(f"{VOLUMES}/{_name(claim)}") is None:
-            await api.ask("POST", VOLUMES, _volume(claim, folder))
+async def provide(api: Api, claim: Json, folder: Path) -> None:
+    """Make a volume for a claim that waits for one; Kubernetes' own controller binds the two."""
+    if claim["status"].get("phase") != "Pending" or claim["spec"].get("volumeName"):
+        return
+    try:
+        await api.ask("POST", VOLUMES, _volume(claim, folder))
+    except Refused as refused:
+        if refused.code != CONFLICT:  # it was made before, and the claim will be told so
+            raise
 
 
 def claim_folder(folder: Path, namespace: str, name: str) -> Path:
     """Where the files of a claim lie."""
     return folder / namespace / name
-
-
-def _name(claim: Json) -> str:
-    return f"folder-{claim['metadata']['uid']}"
 
 
 def _volume(claim: Json, folder: Path) -> Json:
@@ -35,7 +33,7 @@ def _volume(claim: Json, folder: Path) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
-        "metadata": {"name": _name(claim)},
+        "metadata": {"name": f"folder-{metadata['uid']}"},
         "spec": {
             "accessModes": spec["accessModes"],
             "capacity": spec["resources"]["requests"],

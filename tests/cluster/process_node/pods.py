@@ -1,38 +1,48 @@
-"""The pods of the node: each one from its binding to its end, and what the API server hears of it."""
+"""The pods of the node: each one from its binding until nobody wants it any more."""
 
 import asyncio
-import shutil
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
 from kfp_trainer.runtime_operator.errors import KfpTrainerError
-from kfp_trainer.runtime_operator.local.process import Place, Pod, PodEvent, PodRunner
+from kfp_trainer.runtime_operator.local.process import Listener, Place, Pod, PodEvent, PodRunner
 
-from .api import NOT_FOUND, STRATEGIC, Api, Json, Refused
+from ..control_plane.addresses import API_PORT, NODE
+from ..control_plane.certificates import DOMAIN
+from .api import TROUBLE, Api, Json
+from .images import settings
 from .names import Names
-from .network import API_PORT, GATEWAY, Hub, PodNetwork
+from .network import Hub, NetworkError, PodNetwork
+from .reporting import Reporter
 
-API_ADDRESS = {"KUBERNETES_SERVICE_HOST": str(GATEWAY), "KUBERNETES_SERVICE_PORT": str(API_PORT)}
+API_ADDRESS = {
+    "KUBERNETES_SERVICE_HOST": str(NODE),
+    "KUBERNETES_SERVICE_PORT": str(API_PORT),
+    "KUBERNETES_SERVICE_PORT_HTTPS": str(API_PORT),
+}
 ENDED = ("Succeeded", "Failed")
-DOMAIN = "cluster.local"
-CONFLICT = 409
+GRACE = 30.0
+AGAIN_SECONDS = 0.5
 
 
 class NodePod:
     """One pod of the node."""
 
-    def __init__(self, document: Json, folder: Path, network: PodNetwork) -> None:
-        self.document, self.folder, self.network = document, folder, network
+    def __init__(self, document: Json, reporter: Reporter) -> None:
+        self.document, self.reporter = document, reporter
+        self.network: PodNetwork | None = None
         self.living: Pod | None = None
         self.refusal = ""
+        """why it cannot run here"""
         self.changed = asyncio.Event()
-        self.stopping = False
+        self.wish = asyncio.Event()
+        """it is to end, after the grace"""
+        self.grace = GRACE
 
-    @property
-    def path(self) -> str:
+    def is_called(self, namespace: str, name: str) -> bool:
         metadata = self.document["metadata"]
-        return f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+        return bool(metadata["namespace"] == namespace and metadata["name"] == name)
 
     def status(self) -> dict[str, Any]:
         """The pod's status as a kubelet writes it; of one that cannot run here, why."""
@@ -40,129 +50,113 @@ class NodePod:
             return self.living.status()
         return {"phase": "Failed", "reason": "NotDoneHere", "message": self.refusal}
 
-    def names(self) -> dict[str, str]:
-        """The names by which others of its namespace know it."""
-        spec, address = self.document["spec"], self.network.address
-        host, subdomain = spec.get("hostname"), spec.get("subdomain")
-        if not host or not subdomain:
-            return {}
-        short, service = f"{host}.{subdomain}", f"{self.document['metadata']['namespace']}.svc"
-        return dict.fromkeys((short, f"{short}.{service}", f"{short}.{service}.{DOMAIN}"), address)
+    def stop(self, grace: float) -> None:
+        """End it, or sooner than was said before."""
+        if not self.wish.is_set() or grace < self.grace:
+            self.grace = grace
+            self.wish.set()
+            self.changed.set()
 
 
 class Pods:
     """All pods that are bound to the node."""
 
-    def __init__(self, api: Api, folder: Path, name: str, hub: Hub) -> None:
-        self._api, self._folder, self._name, self._hub = api, folder, name, hub
-        self._runner = PodRunner()
-        self.claims = folder / "claims"
+    def __init__(self, api: Api, folder: Path, name: str, hub: Hub, *, claims: Path) -> None:
+        self._api, self._folder, self._name, self._hub, self._claims = api, folder, name, hub, claims
+        self._runner = PodRunner(settings())
         self._tasks: set[asyncio.Task[None]] = set()
         self.by_uid: dict[str, NodePod] = {}
 
-    async def take_in(self, documents: Iterable[Json]) -> None:
+    def find(self, namespace: str, name: str) -> NodePod | None:
+        """The pod of this name that runs, or ran last, here."""
+        return next((pod for pod in self.by_uid.values() if pod.is_called(namespace, name)), None)
+
+    def take_in(self, wanted: Mapping[str, Json]) -> None:
         """What the API server wants now: start what is new, stop what is deleted or gone."""
-        wanted = {each["metadata"]["uid"]: each for each in documents}
         for uid, document in wanted.items():
-            if uid not in self.by_uid and document["status"].get("phase") not in ENDED:
-                await self._start(uid, document)
-            elif uid not in self.by_uid and "deletionTimestamp" in document["metadata"]:
-                await self._remove(document)
+            is_over = document["status"].get("phase") in ENDED
+            is_deleted = "deletionTimestamp" in document["metadata"]
+            if uid not in self.by_uid and (is_deleted or not is_over):
+                pod = NodePod(document, Reporter(self._api, document, self._name))
+                self.by_uid[uid] = pod
+                self._spawn(self._life_of(uid, pod, run=not is_over))
         for uid, pod in self.by_uid.items():
             if uid not in wanted:
-                self._stop(pod, 0.0)
+                pod.stop(0.0)
             elif "deletionTimestamp" in wanted[uid]["metadata"]:
-                self._stop(pod, float(wanted[uid]["metadata"].get("deletionGracePeriodSeconds", 30)))
+                pod.stop(float(wanted[uid]["metadata"].get("deletionGracePeriodSeconds", GRACE)))
 
-    async def _start(self, uid: str, document: Json) -> None:
+    async def _life_of(self, uid: str, pod: NodePod, *, run: bool) -> None:
+        """Run it, report each change, and tell the API server when nothing is left of a deleted one."""
+        try:
+            if run:
+                await self._start(uid, pod)
+                await self._follow(pod)
+            await pod.wish.wait()
+            await _insist(pod.reporter.gone)
+        finally:
+            if pod.network is not None:
+                await pod.network.remove()
+            if pod.living is not None:
+                pod.living.remove_volumes()
+            del self.by_uid[uid]
+
+    async def _start(self, uid: str, pod: NodePod) -> None:
+        """Start a pod, or take over one that ran when this node was lost."""
         folder = self._folder / uid
-        shutil.rmtree(folder, ignore_errors=True)
-        pod = NodePod(document, folder, await self._hub.attach())
-        self.by_uid[uid] = pod
-        place = Place(
+        listener = self._listener(pod)
+        names = Names(self._api, pod.document, self._claims)
+        try:
+            pod.network = await self._hub.attach()
+            place = self._place(pod.document, folder, pod.network)
+            if (folder / "pod.json").exists():
+                pod.living = self._runner.adopt(folder, resolver=names, listener=listener, place=place)
+            else:
+                pod.living = self._runner.start(pod.document, place, resolver=names, listener=listener)
+        except (KfpTrainerError, NetworkError) as error:
+            pod.refusal = str(error)
+        pod.changed.set()
+
+    def _listener(self, pod: NodePod) -> Listener:
+        def heard(event: PodEvent) -> None:
+            pod.changed.set()
+            self._spawn(_once(pod.reporter.event(event)))
+
+        return heard
+
+    def _place(self, document: Json, folder: Path, network: PodNetwork) -> Place:
+        namespace = document["metadata"]["namespace"]
+        search = " ".join(f"{head}{DOMAIN}" for head in (f"{namespace}.svc.", "svc.", ""))
+        return Place(
             folder,
             node_name=self._name,
-            host_ip=str(GATEWAY),
-            pod_ip=pod.network.address,
-            hosts=self._hosts(document["metadata"]["namespace"]),
-            network=pod.network.path,
+            host_ip=str(self._hub.address),
+            pod_ip=network.address,
+            hosts=own_names(document, network.address),
+            network=network.path,
+            resolv_conf=f"nameserver {NODE}\nsearch {search}\noptions ndots:5\n",
             env=API_ADDRESS,
         )
 
-        def heard(event: PodEvent) -> None:
-            pod.changed.set()
-
-        names = Names(self._api, document, self.claims)
-        try:
-            pod.living = self._runner.start(document, place, resolver=names, listener=heard)
-        except KfpTrainerError as error:
-            pod.refusal = str(error)
-        self._tell_hosts(document["metadata"]["namespace"])
-        self._spawn(self._follow(uid, pod))
-
-    def _hosts(self, namespace: str) -> dict[str, str]:
-        known: dict[str, str] = {}
-        for pod in self.by_uid.values():
-            if pod.document["metadata"]["namespace"] == namespace:
-                known |= pod.names()
-        return known
-
-    def _tell_hosts(self, namespace: str) -> None:
-        hosts = self._hosts(namespace)
-        for pod in self.by_uid.values():
-            if pod.living is not None and pod.document["metadata"]["namespace"] == namespace:
-                pod.living.update_hosts(hosts)
-
-    def _stop(self, pod: NodePod, grace: float) -> None:
-        if not pod.stopping:
-            pod.stopping = True
-            if pod.living is not None:
-                self._spawn(_stopped(pod.living, grace))
-            pod.changed.set()
-
-    async def _follow(self, uid: str, pod: NodePod) -> None:
-        """Report each change, until the pod is over and nobody wants it any more."""
-        over = asyncio.create_task(pod.living.wait()) if pod.living is not None else None
-        if over is not None:
-            over.add_done_callback(lambda _: pod.changed.set())
-        pod.changed.set()
+    async def _follow(self, pod: NodePod) -> None:
+        """Report until the pod is over; end it once that is wished."""
+        over = asyncio.create_task(_end_of(pod))
+        over.add_done_callback(lambda _: pod.changed.set())
+        asked = GRACE * 1e9
         while True:
             await pod.changed.wait()
             pod.changed.clear()
-            ended = over is None or over.done()
-            await self._report(pod)
-            if ended and pod.stopping:
+            ended = over.done()
+            if pod.wish.is_set() and pod.living is not None and pod.grace < asked:
+                asked = pod.grace
+                self._spawn(_stopped(pod.living, pod.grace))
+            await _insist(lambda: pod.reporter.status(pod.status()))
+            if ended:
                 break
-        await self._remove(pod.document)
-        await pod.network.remove()
-        if pod.living is not None:
-            pod.living.remove_volumes()
-        del self.by_uid[uid]
+        if pod.network is not None:
+            await pod.network.remove()
 
-    async def _report(self, pod: NodePod) -> None:
-        metadata = {"uid": pod.document["metadata"]["uid"]}
-        status = pod.status()
-        if "podIPs" in status:  # which would be added to those of a run before, on a node that was lost
-            status = {**status, "podIPs": [*status["podIPs"], {"$patch": "replace"}]}
-        body = {"metadata": metadata, "status": status}
-        try:
-            await self._api.ask("PATCH", f"{pod.path}/status", body, kind=STRATEGIC)
-        except Refused as refused:
-            if refused.code not in (NOT_FOUND, CONFLICT):  # it is gone, or another has its name
-                raise
-
-    async def _remove(self, document: Json) -> None:
-        """Tell the API server that nothing of a deleted pod is left."""
-        metadata = document["metadata"]
-        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
-        body = {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}}
-        try:
-            await self._api.ask("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", **body})
-        except Refused as refused:
-            if refused.code not in (NOT_FOUND, CONFLICT):
-                raise
-
-    def _spawn(self, work: Any) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -173,5 +167,37 @@ class Pods:
             print(f"{type(problem).__name__}: {problem}", flush=True)
 
 
+def own_names(document: Json, address: str) -> dict[str, str]:
+    """The names by which a pod knows itself, whatever others know; the full one first."""
+    spec, namespace = document["spec"], document["metadata"]["namespace"]
+    host = spec.get("hostname") or document["metadata"]["name"]
+    full = [f"{host}.{spec['subdomain']}.{namespace}.svc.{DOMAIN}"] if spec.get("subdomain") else []
+    return dict.fromkeys([*full, host], address)
+
+
+async def _end_of(pod: NodePod) -> None:
+    if pod.living is not None:
+        await pod.living.wait()
+
+
 async def _stopped(living: Pod, grace: float) -> None:
     await living.stop(grace)
+
+
+async def _insist(say: Callable[[], Awaitable[None]]) -> None:
+    """Say it until the API server has heard it."""
+    while True:
+        try:
+            await say()
+            return
+        except TROUBLE as problem:
+            print(f"report: {problem}", flush=True)
+            await asyncio.sleep(AGAIN_SECONDS)
+
+
+async def _once(said: Coroutine[Any, Any, None]) -> None:
+    """An Event that is not heard is no loss."""
+    try:
+        await said
+    except TROUBLE as problem:
+        print(f"event: {problem}", flush=True)
