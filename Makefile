@@ -9,12 +9,13 @@ PY := .venv/bin/python
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## fine-tune and evaluate a small model on this machine, and show the reports
+demo: ## fine-tune and evaluate a small language model on this machine, in some minutes
 	@.ci/setup demo
 	@.venv/bin/kfp-trainer demo
 
-demo-cluster: ## the same on a real control plane (not in this version: it needs the operator)
-	@echo "make demo-cluster: the operator is not part of this version; 'make demo' runs the same JobSet as processes" >&2; exit 3
+demo-cluster: ## the same on a real control plane: operator, gang, initializers, the official SDK
+	@.ci/setup all
+	@$(PY) -m tests.cluster.demo
 
 test: ## every test ring, one total each
 	@.ci/setup all
@@ -32,9 +33,9 @@ bench: ## measure against our peers and print the tables of docs/benchmarks.md
 	@.ci/setup all
 	@$(PY) -m tests.perf
 
-cluster: ## start a real control plane on this machine; Ctrl-C stops it
+cluster: ## start a real control plane on this machine; PARTS=all for everything; Ctrl-C stops it
 	@.ci/setup all
-	@$(PY) -m tests.cluster.control_plane
+	@$(PY) -m tests.cluster.control_plane $(PARTS)
 
 docs: ## check the pages: links resolve, blocks run
 	@.ci/setup all
