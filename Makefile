@@ -39,7 +39,7 @@ cluster: ## start a real control plane on this machine; PARTS=all for everything
 
 docs: ## check the pages: links resolve, blocks run
 	@.ci/setup all
-	@$(PY) -m pytest -q tests/unit/test_docs.py
+	@$(PY) -m pytest -q tests/unit/test_docs.py tests/local/test_docs_run.py
 
 clean: ## remove what the other verbs made here (the download cache stays)
 	rm -rf .venv .lint .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build *.egg-info
