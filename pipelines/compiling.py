@@ -14,6 +14,7 @@ from typing import Any
 from kfp_trainer.runtime_operator.errors import SpecError
 
 from .catalogue import PIPELINES, load_pipeline
+from .lean import made_lean
 
 COMPILED = Path(__file__).parent / "compiled"
 
@@ -36,7 +37,7 @@ def compile_pipeline(name: str, target: Path, workspace: Workspace = AS_IT_IS) -
 
     pipeline = load_pipeline(name)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with changed(pipeline, workspace):
+    with changed(pipeline, workspace), made_lean(pipeline):
         compiler.Compiler().compile(pipeline, str(target))
 
 

@@ -37,11 +37,12 @@ def problems(file: Path) -> list[str]:
 
 
 def finished_size(file: Path) -> int:
-    """Bytes of the finished Workflow: so much a task, and nine times each byte its containers are told."""
+    """Bytes of the finished Workflow: so much a task, and nine times its component, container and pod."""
     pipeline, platform = documents(file)
     tasks = sum(len(dag["dag"]["tasks"]) for _, dag in _dags(pipeline))
     kubernetes = platform.get("platforms", {}).get("kubernetes", {}).get("deploymentSpec", {})
-    told = [pipeline["deploymentSpec"]["executors"], kubernetes.get("executors", {})]
+    run = {name: each for name, each in pipeline["components"].items() if "dag" not in each}
+    told = [run, pipeline["deploymentSpec"]["executors"], kubernetes.get("executors", {})]
     return tasks * A_TASK + TIMES * sum(len(json.dumps(each).encode()) for each in told)
 
 

@@ -20,7 +20,7 @@ from ..workloads.finetune.model_facts import read_model
 from ..workloads.finetune.preflight import check_model_facts, check_rows
 from ..workloads.finetune.result import RESULT_FILE
 from ..workloads.models import check_model
-from ..workloads.settings import parse_settings
+from ..workloads.settings import flags, parse_settings
 from .documents import document, own_folder
 from .job_settings import JobSettings
 from .outputs import describe, every_output, log_metrics, write_file, write_value
@@ -50,7 +50,7 @@ def finetune_llm(
         check_ahead(parse_settings(FinetuneSettings, wanted))
         size = parse_settings(JobSettings, document(job))
         launched = launch(
-            size.train_job(args=arguments(wanted)),
+            size.train_job(args=flags(wanted)),
             task="finetune",
             task_config=size.on_task(task_config),
             retries=size.retries,
@@ -83,13 +83,6 @@ def read_result(output: Path) -> FinetuneResult:
         ) from error
 
 
-def arguments(settings: Mapping[str, Any]) -> list[str]:
-    """The settings as plain flags, as the command of the training container reads them."""
-    return [
-        f"--{name.replace('_', '-')}={_text(value)}" for name, value in settings.items() if value is not None
-    ]
-
-
 def metrics(result: FinetuneResult) -> dict[str, float]:
     """The headline numbers of a training."""
     return {name: getattr(result, name) for name in METRICS} | {"train_seconds": result.seconds["train"]}
@@ -98,14 +91,6 @@ def metrics(result: FinetuneResult) -> dict[str, float]:
 def say(line: str) -> None:
     """Let a line of the training stand in the step's log at once."""
     print(line, flush=True)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list | tuple):
-        return ",".join(map(str, value))
-    return str(value)
 
 
 def _describe(artifact: dsl.Model, result: FinetuneResult, launched: Launched) -> None:

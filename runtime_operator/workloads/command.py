@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 
 from ..errors import KfpTrainerError
-from .settings import SettingsType, parse_settings, read_document
+from .settings import SettingsType, parse_settings, read_document, written
 
 
 def settings_command(
@@ -98,15 +98,7 @@ def _values(annotation: Any) -> set[str]:
 
 def as_flag(value: Any) -> str:
     """A default as one would give it."""
-    match value:
-        case bool():
-            return str(value).lower()
-        case tuple():
-            return ",".join(map(str, value))
-        case float():
-            return f"{value:g}"
-        case _:
-            return str(value)
+    return f"{value:g}" if isinstance(value, float) else written(value)
 
 
 def _metavar(annotation: Any) -> str:

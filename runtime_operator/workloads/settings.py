@@ -52,6 +52,23 @@ def shown(value: object) -> str:
             return str(value)
 
 
+def flags(given: Mapping[str, object]) -> list[str]:
+    """Settings as the command line of a workload takes them; what is None is left out."""
+    said = {name.replace("_", "-"): value for name, value in given.items() if value is not None}
+    return [f"--{name}={written(value)}" for name, value in said.items()]
+
+
+def written(value: object) -> str:
+    """The value of a setting as a flag takes it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case tuple() | list():
+            return ",".join(map(str, value))
+        case _:
+            return str(value)
+
+
 def read_document(path: Path) -> dict[str, Any]:
     """The mapping that a YAML or JSON file holds."""
     try:

@@ -10,10 +10,12 @@ import os
 import sys
 from collections.abc import Mapping
 
+from ..settings import flags
 from .machine import Machine
 from .settings import FinetuneSettings
 
 MODULE = "kfp_trainer.runtime_operator.workloads.finetune"
+TORCHRUN = "kfp_trainer.runtime_operator.workloads.torchrun"
 TOLD = ("RANK", "PET_NPROC_PER_NODE", "PET_NNODES")
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 
@@ -25,7 +27,7 @@ def torchrun_command(
     processes = processes_to_start(settings, machine, environment)
     if processes == 1:
         return None
-    torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    torchrun = ["-m", TORCHRUN, "--standalone", f"--nproc-per-node={processes}"]
     return [sys.executable, *torchrun, "-m", MODULE, *as_flags(settings)]
 
 
@@ -43,22 +45,10 @@ def processes_to_start(settings: FinetuneSettings, machine: Machine, environment
 def as_flags(settings: FinetuneSettings) -> list[str]:
     """The settings that were given, as the command takes them."""
     names = [name for name in type(settings).model_fields if name in settings.model_fields_set]
-    given = {name: getattr(settings, name) for name in names}
-    return [
-        f"--{name.replace('_', '-')}={_written(value)}" for name, value in given.items() if value is not None
-    ]
+    return flags({name: getattr(settings, name) for name in names})
 
 
 def take_one_gpu() -> None:
     """Let this process see no more than one GPU; to be called before torch is loaded."""
     os.environ[VISIBLE] = os.environ.get(VISIBLE, "0").split(",")[0]
 
-
-def _written(value: object) -> str:
-    match value:
-        case bool():
-            return str(value).lower()
-        case tuple():
-            return ",".join(value)
-        case _:
-            return str(value)

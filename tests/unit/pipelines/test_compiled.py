@@ -1,5 +1,7 @@
 """The compiled pipelines are fresh, are what a backend takes, and stay small when a run of them has ended."""
 
+import ast
+import json
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,28 @@ def test_it_is_small(name: str) -> None:
 
 def test_the_finished_workflow_of_a_fine_tuning_is_small() -> None:
     assert finished_size(compiled("finetune_llm")) <= MOST_FINISHED
+
+
+@every_pipeline
+def test_its_components_are_not_explained_to_a_backend(name: str) -> None:
+    pipeline, _ = documents(compiled(name))
+    assert "description" not in json.dumps(pipeline["components"])
+    for executor in pipeline["deploymentSpec"]["executors"].values():
+        (function,) = [
+            each
+            for each in ast.parse(executor["container"]["command"][-1]).body
+            if isinstance(each, ast.FunctionDef)
+        ]
+        assert ast.get_docstring(function) is None
+
+
+def test_what_is_left_out_is_there_for_who_asks_the_pipeline(tmp_path: Path) -> None:
+    compile_pipeline("finetune_llm", tmp_path / "lean.yaml")
+    compiler.Compiler().compile(load_pipeline("finetune_llm"), str(tmp_path / "whole.yaml"))
+    lean, whole = (documents(tmp_path / f"{each}.yaml")[0] for each in ("lean", "whole"))
+    inputs = whole["components"]["comp-fetch-model"]["inputDefinitions"]["parameters"]
+    assert all(each["description"] for each in inputs.values())
+    assert lean["root"] == whole["root"]
 
 
 @every_pipeline

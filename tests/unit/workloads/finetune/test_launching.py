@@ -8,6 +8,7 @@ import pytest
 
 from kfp_trainer.runtime_operator.workloads.finetune import FinetuneSettings
 from kfp_trainer.runtime_operator.workloads.finetune.launching import (
+    TORCHRUN,
     VISIBLE,
     as_flags,
     take_one_gpu,
@@ -38,7 +39,7 @@ def test_started(sentence: str) -> None:
     command = torchrun_command(settings, Machine(memory=1 << 40, gpus=(GPU,) * gpus), environment)
     assert (command is None) == (processes is None)
     if command:
-        assert command[:4] == [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+        assert command[:4] == [sys.executable, "-m", TORCHRUN, "--standalone"]
         assert command[4] == f"--nproc-per-node={processes}"
         assert "--model=m" in command
 
