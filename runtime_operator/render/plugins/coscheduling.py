@@ -36,6 +36,12 @@ class CoScheduling(Plugin):
         """Label the pods of the gang."""
         for pods in plan_gang(info, self.name):
             pods.labels[GANG_LABEL] = info.name
+            if not pods.get("schedulerName"):
+                info.decide(
+                    f"{pods.name}.schedulerName",
+                    "the default",
+                    "the template names none: there is no gang unless it has the plug-in Coscheduling",
+                )
 
     def build_components(self, info: Info) -> Iterable[Object]:
         """Build the PodGroup, if the job has one now."""

@@ -46,6 +46,11 @@ def test_label_and_group() -> None:
     assert "schedulerName" not in template["spec"]
 
 
+def test_a_template_without_a_scheduler_is_told_of() -> None:
+    told = {each.field: each.reason for each in render(JOB, runtime({"coscheduling": {}})).decisions}
+    assert "no gang unless" in told["node.schedulerName"]
+
+
 def test_the_timeout_of_the_runtime() -> None:
     group = render(JOB, runtime({"coscheduling": {"scheduleTimeoutSeconds": 120}})).find("PodGroup")
     assert group is not None
