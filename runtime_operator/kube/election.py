@@ -134,8 +134,9 @@ class Election:
         except NotFound:
             self._lease = {}
             return
-        if self._lease["spec"] != self._spec:
-            self._spec, self._changed = self._lease["spec"], self._clock()
+        spec = self._lease.get("spec") or {}  # an installation makes it empty
+        if spec != self._spec:
+            self._spec, self._changed = spec, self._clock()
         self.holder = self._spec.get("holderIdentity") or ""
 
     def _is_free(self) -> bool:

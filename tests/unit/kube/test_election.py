@@ -245,6 +245,17 @@ async def test_a_lost_answer_to_the_taking_leads_to_leading_all_the_same() -> No
         assert asyncio.get_running_loop().time() < 4
 
 
+@in_virtual_time
+async def test_a_lease_that_an_installation_made_is_free() -> None:
+    api = FakeApi()
+    metadata = {"name": "lead", "namespace": "system"}
+    api.create(LEASES, {"apiVersion": LEASES.api_version, "kind": LEASES.kind, "metadata": metadata})
+    async with replicas(api, "a", "b") as made:
+        assert asyncio.get_running_loop().time() < 4
+        await asyncio.sleep(60)
+        assert api.get(LEASES, "system", "lead")["spec"]["holderIdentity"] == leader(made).election.holder
+
+
 @pytest.mark.parametrize("seed", range(count(300, sampled=10)))
 def test_never_two_whatever_goes_wrong(seed: int) -> None:
     chance = random.Random(seed)

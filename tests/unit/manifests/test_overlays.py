@@ -219,6 +219,30 @@ def test_one_namespace_needs_nothing_of_the_cluster() -> None:
     assert not wide & {each["kind"] for each in objects("namespaced")}
 
 
+JOBS_NEED = {
+    "CustomResourceDefinition",
+    "Namespace",
+    "Queue",
+    "PriorityClass",
+    "ConfigMap coscheduling-scheduler-config",
+}
+"""what stays when the operator goes and the jobs are to stay"""
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_what_is_the_operators_own_can_be_told_from_what_jobs_need(overlay: str) -> None:
+    for each in objects(overlay):
+        name = each["metadata"]["name"]
+        needed = bool(JOBS_NEED & {each["kind"], f"{each['kind']} {name}"})
+        own = (each["metadata"].get("labels") or {}).get("app.kubernetes.io/name") == "kfp-trainer"
+        assert own is not needed, f"{each['kind']} {name}"
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_lease_goes_with_the_operator(overlay: str) -> None:
+    assert [each["metadata"]["name"] for each in of_kind(overlay, "Lease")] == [LEASE]
+
+
 SERVED = {
     "by itself": ([], ["v1alpha1"]),
     "with the component of the older version": (["crds/older-version"], ["v1alpha1", "v2alpha1"]),
