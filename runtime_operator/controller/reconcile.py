@@ -127,6 +127,8 @@ class Reconciler:
                 continue
             stored = existing_like(each, existing)
             try:
+                if await self._world.came_with_jobset(each, job, existing, memory):
+                    continue
                 is_written = await self._writer.apply(each, stored, job, memory)
             except (ApiError, Retryable) as error:
                 return error, self._refused(job, each, error, step.status, memory)

@@ -1,8 +1,8 @@
 """What exists beside a job, as far as a pass needs it: its own objects, and what its gang is reckoned from.
 
 Of what we deleted nothing is shown any more, even while the watch has not told. A JobSet that ended and is
-gone is shown as it was, until its job's end is written. The snapshot of a job that Trainer 2.3 began carries
-no label of ours, so it is asked for once.
+gone is shown as it was, until its job's end is written. The ConfigMaps of a job that Trainer 2.3 began carry
+no label of ours, so they are asked for once.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from ..kube.transport import Transport
 from ..render import snapshot
 from ..render.dry_run import Runtime, read_runtime
 from ..render.plan import Object
+from ..render.plugins.progress import is_authority
+from ..render.render import OWN_LABEL
 from . import traces
 from .caches import Caches
 from .memory import Memory
@@ -51,6 +53,22 @@ class World:
             if adopted is not None:
                 found[place] = adopted
         return found
+
+    async def came_with_jobset(self, wanted: Object, job: Object, existing: Existing, memory: Memory) -> bool:
+        """Whether a ConfigMap stands as Trainer made it for its JobSet: it fits no other, and that one stays.
+
+        Not so the authority of our certificate, which was Trainer's before.
+        """
+        jobset = existing.get(("JobSet", job["metadata"]["name"]))
+        name = wanted["metadata"]["name"]
+        if wanted["kind"] != "ConfigMap" or ("ConfigMap", name) in existing or is_authority(wanted):
+            return False
+        if jobset is None or not is_owned(jobset, job):
+            return False
+        if name not in memory.begun_by_trainer:
+            found = await self._config_map(job["metadata"]["namespace"], name)
+            memory.begun_by_trainer[name] = found is not None and _is_trainers(found, job)
+        return memory.begun_by_trainer[name]
 
     def runtime(self, job: Object) -> Runtime | None:
         """The runtime that a job names, if it is known."""
@@ -121,9 +139,18 @@ class World:
 
     async def _adopted(self, namespace: str, name: str, memory: Memory) -> Object | None:
         if not memory.looked_for_snapshot:
-            try:
-                memory.adopted = orjson.loads(await self._transport.get(CONFIG_MAPS, namespace, name))
-            except NotFound:
-                memory.adopted = None
+            memory.adopted = await self._config_map(namespace, name)
             memory.looked_for_snapshot = True
         return memory.adopted
+
+    async def _config_map(self, namespace: str, name: str) -> Object | None:
+        """One that our caches do not hold."""
+        try:
+            found: Object = orjson.loads(await self._transport.get(CONFIG_MAPS, namespace, name))
+        except NotFound:
+            return None
+        return found
+
+
+def _is_trainers(found: Object, job: Object) -> bool:
+    return is_owned(found, job) and OWN_LABEL not in (found["metadata"].get("labels") or {})

@@ -20,6 +20,7 @@ GATE = "TrainJobStatus"
 FOLDER = "/var/run/secrets/kubeflow/trainer"
 VOLUME = "kubeflow-trainer-token"
 TOKEN_SECONDS = 3600
+SUFFIX = "-tls-config"
 
 
 class Progress(Plugin):
@@ -66,8 +67,13 @@ class Progress(Plugin):
         return (info.owned("v1", "ConfigMap", _authority(info), data={"ca.crt": text}),)
 
 
+def is_authority(document: Object) -> bool:
+    """Whether this is the ConfigMap that tells a trainer whose certificate to trust."""
+    return bool(document["kind"] == "ConfigMap" and document["metadata"]["name"].endswith(SUFFIX))
+
+
 def _authority(info: Info) -> str:
-    return f"{info.name}-tls-config"
+    return info.name + SUFFIX
 
 
 def _volume(info: Info, audience: str) -> Object:

@@ -402,6 +402,25 @@ async def test_a_job_that_trainer_began_is_gone_on_with():
 
 
 @in_virtual_time
+async def test_files_that_trainer_made_for_a_jobset_stay_with_it():
+    theirs = {"data": {"hostfile": "as Trainer orders them"}}
+    async with Stage() as stage:
+        stage.api.create(CLUSTER_TRAINING_RUNTIMES, mpi_runtime())
+        stage.create_job(runtime="mpi")
+        await stage.until_jobset()
+        made = ((CONFIG_MAPS, "bert-mpi-hostfile"), (CONFIG_MAPS, "bert-runtime-snapshot"), (JOBSETS, "bert"))
+        for resource, name in made:
+            stage.api.change(resource, NAMESPACE, name, lambda document: document["metadata"].pop("labels"))
+        stage.api.change(CONFIG_MAPS, NAMESPACE, "bert-mpi-hostfile", theirs)
+        await stage.restart()
+        for suspend in (True, False):
+            stage.change_job(suspend=suspend)
+            await until(lambda now=suspend: stage.jobset()["spec"]["suspend"] is now)
+        await stage.settle()
+        assert stage.api.get(CONFIG_MAPS, NAMESPACE, "bert-mpi-hostfile")["data"] == theirs["data"]
+
+
+@in_virtual_time
 async def test_what_the_api_server_refuses_is_told():
     async with Stage() as stage:
 
