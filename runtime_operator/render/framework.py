@@ -48,7 +48,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..api.runtime import ClusterTrainingRuntime, TrainingRuntime
-from ..errors import FieldError
+from ..errors import FieldError, SetupError
 from .info import Info
 from .overlay import Object
 
@@ -131,7 +131,7 @@ class Plugin:
         return None
 
 
-class PluginOrderError(ValueError):
+class PluginOrderError(SetupError):
     """Plug-ins name each other in a circle, or one that is not there, or the same name twice."""
 
 

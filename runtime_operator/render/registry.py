@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
+from ..errors import SetupError
 from .framework import Plugin, Terminal, Watch, ordered, overriding
 from .plan import Object
 from .plugins import BUILTIN
@@ -26,8 +27,19 @@ def installed(*, upstream: bool = False) -> tuple[Plugin, ...]:
     """Every plug-in in the order in which it is asked."""
     if upstream:
         return ordered(BUILTIN)
-    foreign = [point.load()() for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)]
+    foreign = [_loaded(point) for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)]
     return ordered((*BUILTIN, *foreign))
+
+
+def _loaded(point: EntryPoint) -> Plugin:
+    """The plug-in of another package; without it its runtimes would be built wrong, so nothing is built."""
+    try:
+        plugin: Plugin = point.load()()
+    except (ImportError, AttributeError) as error:
+        raise SetupError(
+            f"the plug-in {point.name!r} cannot be loaded from {point.value}: {error}; mend or remove its package"
+        ) from error
+    return plugin
 
 
 def watches() -> tuple[Watch, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint
 from types import SimpleNamespace
 
 import pytest
 
+from kfp_trainer.runtime_operator.errors import SetupError
 from kfp_trainer.runtime_operator.render import registry
 from kfp_trainer.runtime_operator.render.framework import (
     Plugin,
@@ -139,6 +141,16 @@ def test_the_end_of_a_job_is_what_a_plugin_reads_off_its_objects(sentence, forei
     children, want = ENDS[sentence]
     end = registry.end_of({"metadata": {"name": "bert"}}, children)
     assert (end and end.type) == want
+
+
+def test_a_plugin_that_cannot_be_imported_is_named(monkeypatch):
+    point = EntryPoint("lost", "no_such_module:Lost", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    registry.installed.cache_clear()
+    with pytest.raises(
+        SetupError, match="'lost' cannot be loaded from no_such_module:Lost: .* remove its package"
+    ):
+        registry.installed()
 
 
 def test_upstream_has_no_plugins_of_others(foreign, world):
