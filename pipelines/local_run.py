@@ -49,7 +49,7 @@ def run_local(pipeline: Callable[..., Any], arguments: Mapping[str, Any], folder
     workspace.mkdir(parents=True, exist_ok=True)
     log = folder / "pipeline.log"
     with log.open("w", encoding="utf-8") as full, quiet_kfp(), kept_workspace(), mended_loops():
-        readable = ReadableLog(full, Screen(sys.stdout))
+        readable = ReadableLog(full, Screen(sys.stdout, folder=folder))
         with redirect_stdout(readable):
             local.init(
                 local.SubprocessRunner(use_venv=False),

@@ -64,4 +64,4 @@ def test_what_is_missing_is_said_with_the_command_that_brings_it(installed: Path
         [installed / "bin/kfp-trainer", "demo"], capture_output=True, text=True, cwd=tmp_path
     )
     assert result.returncode == 3
-    assert "pip install 'kfp-trainer[local,pipelines]'" in result.stderr
+    assert "pip install 'kfp-trainer[local]'" in result.stderr

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import signal
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import click
 import pytest
 
-from kfp_trainer.pipelines import demo, demo_material
+from kfp_trainer.pipelines import demo, demo_end, demo_material
 from kfp_trainer.pipelines.demo_material import Material, small_material
 from kfp_trainer.runtime_operator.cli.main import cli
 from kfp_trainer.runtime_operator.errors import SetupError
@@ -110,9 +111,9 @@ def test_a_run_that_is_broken_off_leaves_nothing(tmp_path: Path, monkeypatch: py
     def broken_off(material: Material, folder: Path) -> None:
         (folder / "workspace").mkdir(parents=True)
         made.append(Jobs(folder))
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
-    material = Material("m", tmp_path, tmp_path, "x", {}, {})
+    material = Material("m", tmp_path, tmp_path, "x", "soon", {}, {})
     monkeypatch.setattr(demo, "tiny_material", lambda cache, say: material)
     monkeypatch.setattr(demo, "run_pipeline", broken_off)
     monkeypatch.setattr("kfp_trainer.runtime_operator.jobs.open_jobs", lambda place: made[0])
@@ -144,21 +145,21 @@ CHOSEN = {
 def test_a_wrong_answer_is_shown_where_there_is_one(sentence: str) -> None:
     verdicts, expected = CHOSEN[sentence]
     rows = [sample(number, right=right) for number, right in enumerate(verdicts)]
-    assert demo.chosen(rows) == [rows[number] for number in expected]
+    assert demo_end.chosen(rows) == [rows[number] for number in expected]
 
 
 def test_the_end_tells_what_was_learnt_and_where_it_is(cache: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    (folder / demo.TUNED).mkdir(parents=True)
-    (folder / demo.EVALUATED).mkdir()
+    (folder / demo_end.TUNED).mkdir(parents=True)
+    (folder / demo_end.EVALUATED).mkdir()
     losses = {"first_loss": 1.3, "last_loss": 0.05, "steps": 64}
-    (folder / demo.TUNED / "result.json").write_text(json.dumps(losses))
+    (folder / demo_end.TUNED / "result.json").write_text(json.dumps(losses))
     score = {"name": "exact_match", "base": {"value": 0.0}, "tuned": {"value": 0.95}}
     rows = [sample(1, right=True), sample(2, right=False)]
     evaluation = {"scores": [score], "rows": 60, "samples": rows}
-    (folder / demo.EVALUATED / "evaluation.json").write_text(json.dumps(evaluation))
-    text = "\n".join(demo.results(folder, small_material(cache, Said())))
-    assert "Right answers   0% -> 95% of 60 held-out messages" in text
+    (folder / demo_end.EVALUATED / "evaluation.json").write_text(json.dumps(evaluation))
+    text = "\n".join(demo_end.results(folder, small_material(cache, Said())))
+    assert "Right answers   0% -> 95% of 60 messages that neither has seen" in text
     assert "Loss            1.300 -> 0.050 in 64 steps" in text
     assert "  Message 1." in text
     assert "tuned   no  (wrong, it is yes)" in text
@@ -167,7 +168,7 @@ def test_the_end_tells_what_was_learnt_and_where_it_is(cache: Path, tmp_path: Pa
 
 
 def commands(material: Material) -> list[list[str]]:
-    text = "\n".join(demo.suggestions(material)).replace("\\\n", " ")
+    text = "\n".join(demo_end.suggestions(material)).replace("\\\n", " ")
     lines = [shlex.split(line) for line in text.splitlines() if line.startswith("    ")]
     return [words[1:] for words in lines]
 
