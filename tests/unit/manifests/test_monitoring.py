@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from kfp_trainer.runtime_operator.render.facts import NO_FACTS
@@ -56,3 +59,16 @@ def test_prometheus_asks_the_port_and_trusts_the_name_of_the_service() -> None:
     names = names_of(NO_FACTS.operator_service, NO_FACTS.operator_namespace)
     assert endpoint["tlsConfig"]["serverName"] in names
     assert endpoint["tlsConfig"]["ca"]["secret"]["name"] == NO_FACTS.certificate
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl: not on the PATH")
+def test_grafana_finds_the_dashboard_by_its_label_whole() -> None:
+    built = subprocess.run(["kubectl", "kustomize", str(MONITORING)], capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    objects = {each["kind"]: each for each in yaml.load_all(built.stdout, Loader=yaml.CSafeLoader)}
+    assert objects.keys() == {"ConfigMap", "ServiceMonitor"}
+    held = objects["ConfigMap"]
+    assert held["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert json.loads(held["data"]["dashboard.json"])["panels"] == panels()
+    places = {each["metadata"]["namespace"] for each in objects.values()}
+    assert places == {NO_FACTS.operator_namespace}
