@@ -45,7 +45,9 @@ class Ring:
 RINGS = {
     "unit": Ring("pure rules, as tables", ("unit",), 2, beside="test_component_unit.py"),
     "conformance": Ring(
-        "what Trainer's and JobSet's own code builds", ("conformance", "conformance_jobset"), 2
+        "what Trainer's, JobSet's and the Training Operator's own code builds",
+        ("conformance", "conformance_jobset", "conformance_v1"),
+        2,
     ),
     "local": Ring("real processes, real training", ("local",), 2, beside="test_component_local.py"),
     "clients": Ring("the wheel, kfp and the official SDK", ("clients",)),

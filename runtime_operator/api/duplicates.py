@@ -27,6 +27,8 @@ def duplicates(node: Node, value: Any, *, path: str = "") -> Iterator[FieldError
         for name, one in value.items():
             if (below := node.properties.get(name)) is not None:
                 yield from duplicates(below, one, path=child(path, name))
+            elif node.extra is not None:
+                yield from duplicates(node.extra, one, path=f"{path}[{name}]")
 
 
 def _list(node: Node, value: Any, path: str) -> Iterator[FieldError]:

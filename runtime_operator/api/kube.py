@@ -23,6 +23,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "JobSetSpec": ("JobSetSpec", ""),
     "LocalObjectReference": ("JobSetSpec", f"{POD}.imagePullSecrets[]"),
     "ObjectMeta": ("JobSetSpec", f"{JOB_TEMPLATE}.metadata"),
+    "PodTemplate": ("JobSetSpec", f"{JOB_TEMPLATE}.spec.template"),
     "PodSchedulingGate": ("JobSetSpec", f"{POD}.schedulingGates[]"),
     "PodSecurityContext": ("JobSetSpec", f"{POD}.securityContext"),
     "ResourceRequirements": ("JobSetSpec", f"{POD}.containers[].resources"),

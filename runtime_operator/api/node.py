@@ -62,14 +62,15 @@ NOWHERE = Node({}, (), {}, None, None, {}, None, (), ())
 @cache
 def kind_node(kind: type[Kind], *, compat: Compat = None) -> Node:
     """Return the root of a kind's schema."""
-    return _node(kind_schema(kind, compat=compat))
+    return make_node(kind_schema(kind, compat=compat))
 
 
-def _node(schema: Mapping[str, Any]) -> Node:
-    properties = {name: _node(one) for name, one in schema.get("properties", {}).items()}
-    extra = _node(schema["additionalProperties"]) if "additionalProperties" in schema else None
-    items = _node(schema["items"]) if "items" in schema else None
-    below = [*properties.values()] if items is None else [*properties.values(), items]
+def make_node(schema: Mapping[str, Any]) -> Node:
+    """Make a structural schema ready for walking."""
+    properties = {name: make_node(one) for name, one in schema.get("properties", {}).items()}
+    extra = make_node(schema["additionalProperties"]) if "additionalProperties" in schema else None
+    items = make_node(schema["items"]) if "items" in schema else None
+    below = [*properties.values(), *(each for each in (extra, items) if each is not None)]
     rules = tuple(_rule(rule) for rule in schema.get("x-kubernetes-validations", ()))
     return Node(
         keywords=schema,

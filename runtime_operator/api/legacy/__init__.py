@@ -1,0 +1,18 @@
+"""The older kinds of kubeflow.org/v1: what they may say, and what they mean with their defaults filled in."""
+
+from .check import check_legacy
+from .job import LegacyJob, Role, RunPolicy, Scheduling, is_legacy, read_legacy
+from .kinds import LEGACY_KINDS, LegacyKind, kind_of
+
+__all__ = [
+    "LEGACY_KINDS",
+    "LegacyJob",
+    "LegacyKind",
+    "Role",
+    "RunPolicy",
+    "Scheduling",
+    "check_legacy",
+    "is_legacy",
+    "kind_of",
+    "read_legacy",
+]

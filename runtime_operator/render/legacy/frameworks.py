@@ -1,0 +1,231 @@
+"""What each framework reads: environment variables by kind, as v1 sets them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...api.legacy import LegacyJob, Role
+from ...api.shapes import at, items, mapping, named
+from ..overlay import Object
+from .installation import Installation
+from .parts import Layout, Part
+from .values import GLOBAL_INDEX, JOB_INDEX, field, index_within, literal, text
+
+Env = list[Object]
+Builder = Callable[[Layout, Part, Installation], Env]
+
+UNBUFFERED = text("PYTHONUNBUFFERED", 1)
+
+
+def environment(layout: Layout, part: Part, installation: Installation) -> Env:
+    """The variables that a framework gets in the containers of one part."""
+    return _BUILDERS[layout.job.kind.name](layout, part, installation)
+
+
+def port_of(job: LegacyJob, role: Role) -> int:
+    """The port of the framework in a role: the one of its name, else the kind's own."""
+    containers = items(role.pod.get("containers"))
+    place = named(containers, job.kind.container)
+    for container in containers if place is None else [containers[place]]:
+        ports = items(container.get("ports"))
+        if (found := named(ports, job.kind.port_name)) is not None:
+            return int(ports[found]["containerPort"])
+    return job.kind.port
+
+
+def _tensorflow(layout: Layout, part: Part, installation: Installation) -> Env:
+    job = layout.job
+    if job.replicas == 1:
+        return []
+    index, before = index_within(part)
+    task = _task(part, index)
+    if job.spec.get("enableDynamicWorker"):
+        cluster = _compact(_sparse_cluster(layout, part, index, installation))
+        return [*before, text("TF_CONFIG", f'{{"cluster":{cluster},{task}}}')]
+    cluster = _compact(_dense_cluster(layout, installation))
+    return [*before, text("TF_CONFIG", f'{{"cluster":{cluster},{task},"environment":"cloud"}}')]
+
+
+def _task(part: Part, index: str) -> str:
+    """What a replica is told of itself; its number is no JSON before it is expanded."""
+    return f'"task":{{"type":{json.dumps(part.role.lower)},"index":{index}}}'
+
+
+def _dense_cluster(layout: Layout, installation: Installation) -> Mapping[str, Sequence[str]]:
+    roles = sorted(layout.job.roles, key=lambda role: role.lower)
+    return {role.lower: _addresses(layout, role, installation) for role in roles if role.replicas}
+
+
+def _sparse_cluster(layout: Layout, part: Part, index: str, installation: Installation) -> Mapping[str, Any]:
+    """Of the workers each knows itself alone, so that others may come and go."""
+    role, servers = part.role, layout.job.role("PS")
+    own = _address(layout, role, index, installation)
+    if role.name == "PS":
+        return {"worker": {}, "ps": [own]}
+    if role.name != "Worker":
+        return {"worker": {}, "ps": []}
+    everyone = _addresses(layout, servers, installation) if servers else []
+    return {"worker": {index: own}, "ps": everyone}
+
+
+def _addresses(layout: Layout, role: Role, installation: Installation) -> list[str]:
+    return [_address(layout, role, str(index), installation) for index in range(role.replicas)]
+
+
+def _address(layout: Layout, role: Role, index: str, installation: Installation) -> str:
+    job, domain = layout.job, installation.custom_domain
+    host = f"{layout.host_stem}-{role.lower}-{index}.{job.namespace}.svc"
+    return f"{host}{f'.{domain}' if domain else ''}:{port_of(job, role)}"
+
+
+def _pytorch(layout: Layout, part: Part, _: Installation) -> Env:
+    job = layout.job
+    master = job.role("Master")
+    processes = str(job.spec.get("nprocPerNode") or "auto")
+    env = [UNBUFFERED]
+    if master is not None:
+        port, host = port_of(job, master), layout.host(master)
+        each = int(processes) if processes.isdecimal() else 1
+        env += [text("MASTER_PORT", port), text("PET_MASTER_PORT", port)]
+        env += [text("MASTER_ADDR", host), text("PET_MASTER_ADDR", host)]
+        env += [text("WORLD_SIZE", job.replicas * each)]
+        env += [field("RANK", GLOBAL_INDEX), field("PET_NODE_RANK", GLOBAL_INDEX)]
+    elastic = job.spec.get("elasticPolicy")
+    if elastic is None:
+        return [*env, text("PET_NPROC_PER_NODE", processes), text("PET_NNODES", job.replicas)]
+    if elastic.get("nProcPerNode") is None:
+        env.append(text("PET_NPROC_PER_NODE", processes))
+    return [*env, *_elastic(layout, part, mapping(elastic))]
+
+
+def _elastic(layout: Layout, part: Part, elastic: Mapping[str, Any]) -> Env:
+    job = layout.job
+    worker = job.role("Worker") or part.role
+    least, most = elastic_bounds(job)
+    host = elastic.get("rdzvHost") or layout.host(worker)
+    env = [
+        text("PET_RDZV_ENDPOINT", f"{literal(host)}:{elastic.get('rdzvPort') or port_of(job, worker)}"),
+        text("PET_RDZV_BACKEND", literal(elastic.get("rdzvBackend") or "c10d")),
+        text("PET_NNODES", f"{least}:{most}"),
+    ]
+    for name, key in (
+        ("PET_MAX_RESTARTS", "maxRestarts"),
+        ("PET_NPROC_PER_NODE", "nProcPerNode"),
+        ("PET_RDZV_ID", "rdzvId"),
+    ):
+        if elastic.get(key) is not None:
+            env.append(text(name, literal(str(elastic[key]))))
+    if conf := items(elastic.get("rdzvConf")):
+        pairs = (f"{each.get('key', '')}={each.get('value', '')}" for each in conf)
+        env.append(text("PET_RDZV_CONF", literal(",".join(pairs))))
+    return [*env, text("PET_STANDALONE", "")] if elastic.get("standalone") else env
+
+
+def elastic_bounds(job: LegacyJob) -> tuple[int, int]:
+    """With how few and how many workers an elastic job runs; a bound that is left out is the other one."""
+    elastic = at(job.spec, "elasticPolicy")
+    worker = job.role("Worker")
+    usual = worker.replicas if worker else 1
+    least, most = elastic.get("minReplicas"), elastic.get("maxReplicas")
+    return (
+        int(next(each for each in (least, most, usual) if each is not None)),
+        int(next(each for each in (most, least, usual) if each is not None)),
+    )
+
+
+def _xgboost(layout: Layout, part: Part, _: Installation) -> Env:
+    job = layout.job
+    master, worker = job.role("Master") or part.role, job.role("Worker")
+    env = [
+        text("MASTER_PORT", port_of(job, master)),
+        text("MASTER_ADDR", layout.host(master)),
+        text("WORLD_SIZE", job.replicas),
+        field("RANK", GLOBAL_INDEX),
+        UNBUFFERED,
+    ]
+    if job.replicas > 1 and worker is not None:
+        env += [
+            text("WORKER_PORT", port_of(job, worker)),
+            text("WORKER_ADDRS", ",".join(layout.hosts(worker))),
+        ]
+    return env
+
+
+def _paddle(layout: Layout, part: Part, _: Installation) -> Env:
+    job = layout.job
+    master = job.role("Master")
+    first = master or part.role
+    env = [UNBUFFERED, text("PADDLE_JOB_ID", job.name), text("PADDLE_NNODES", job.replicas)]
+    if part.role is first and part.first == 0:
+        address = f"$(POD_IP_DUMMY):{port_of(job, first)}"
+        env += [field("POD_IP_DUMMY", "status.podIP"), text("PADDLE_MASTER", address)]
+    else:
+        env.append(text("PADDLE_MASTER", f"{layout.host(first)}:{port_of(job, first)}"))
+    if master is not None:
+        name = "PADDLE_SERVER_NUM" if part.role is master else "PADDLE_TRAINER_NUM"
+        env.append(text(name, 1))
+    return env
+
+
+def _jax(layout: Layout, part: Part, _: Installation) -> Env:
+    job = layout.job
+    return [
+        UNBUFFERED,
+        text("COORDINATOR_PORT", port_of(job, part.role)),
+        text("COORDINATOR_ADDRESS", layout.host(part.role)),
+        text("NUM_PROCESSES", job.replicas),
+        field("PROCESS_ID", JOB_INDEX),
+    ]
+
+
+def _mxnet(layout: Layout, part: Part, _: Installation) -> Env:
+    job = layout.job
+    index, before = index_within(part)
+    cluster = {
+        role.lower: [{"url": host, "port": port_of(job, role)} for host in layout.hosts(role)]
+        for role in sorted(job.roles, key=lambda role: role.lower)
+    }
+    keys = {role.lower: _tuner_key(role) for role in sorted(job.roles, key=lambda role: role.lower)}
+    config = _compact({"cluster": cluster, "labels": keys})
+    scheduler = job.role("Scheduler")
+    env = [
+        *before,
+        text("MX_CONFIG", f"{config[:-1]},{_task(part, index)}}}"),
+        text("DMLC_PS_ROOT_PORT", port_of(job, scheduler) if scheduler else 0),
+        text("DMLC_PS_ROOT_URI", layout.host(scheduler) if scheduler else ""),
+        text("DMLC_NUM_SERVER", _count(job, "Server")),
+        text("DMLC_NUM_WORKER", _count(job, "Worker")),
+        text("DMLC_ROLE", part.role.lower),
+        text("DMLC_USE_KUBERNETES", 1),
+    ]
+    return [*env, field("DMLC_WORKER_ID", JOB_INDEX)] if part.role.name == "Worker" else env
+
+
+def _tuner_key(role: Role) -> str:
+    return literal(str(at(role.template, "metadata", "annotations").get("tuner-server-key", "")))
+
+
+def _count(job: LegacyJob, name: str) -> int:
+    role = job.role(name)
+    return role.replicas if role else 0
+
+
+def _nothing(_: Layout, __: Part, ___: Installation) -> Env:
+    return []
+
+
+def _compact(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+_BUILDERS: Mapping[str, Builder] = {
+    "TFJob": _tensorflow,
+    "PyTorchJob": _pytorch,
+    "MPIJob": _nothing,
+    "XGBoostJob": _xgboost,
+    "PaddleJob": _paddle,
+    "JAXJob": _jax,
+    "MXJob": _mxnet,
+}

@@ -1,0 +1,34 @@
+"""What an installation decides for all jobs of the older kinds, as flags of the Training Operator did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+VOLCANO = "volcano"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """The settings, with the defaults of v1."""
+
+    judge: Literal["operator", "jobset"] = "operator"
+    """who says that a job has ended: our controller, by v1's rules, or the JobSet alone where none runs"""
+    gang_scheduler: str = ""
+    """empty: none; `volcano`; any other is a scheduler with the scheduler-plugins, by its name"""
+    custom_domain: str = ""
+    """what the cluster's domain is called in TF_CONFIG; empty: it is left out"""
+    init_image: str = "alpine:3.10"
+    init_tries: int = 100
+    kubectl_image: str = "ghcr.io/kubeflow/training-v1/kubectl-delivery:latest"
+    """delivers a kubectl to MPI launchers that takes the name of a host for that of its pod"""
+
+    @property
+    def is_volcano(self) -> bool:
+        """Whether Volcano places the gangs."""
+        return self.gang_scheduler.lower() == VOLCANO
+
+    @property
+    def scheduler_name(self) -> str:
+        """The scheduler of the pods of a gang."""
+        return VOLCANO if self.is_volcano else self.gang_scheduler

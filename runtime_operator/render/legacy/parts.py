@@ -1,0 +1,115 @@
+"""The replicated jobs that the roles of a job become, and the names of what they hold.
+
+A role is one replicated job with a Job a replica, so that each replica restarts on its own and
+`kubectl logs job/NAME-worker-1` finds it. The first replica of a PaddleJob knows its own address instead of
+another's, so it stands apart. The stem of all names is the job's own; where that would be too long for a pod
+or a Service it is cut and ends in a digest, since v1 took such names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from ...api.legacy import LegacyJob, Role
+from ..dns import LABEL_LENGTH
+
+POD_ENDING = "-0-abcde"
+"""what a Job appends to its own name for a pod's"""
+DIGEST_LENGTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One replicated job: some replicas of one role, from a number on."""
+
+    role: Role
+    name: str
+    first: int
+    count: int
+
+    @property
+    def indices(self) -> range:
+        """The numbers of its replicas within the role."""
+        return range(self.first, self.first + self.count)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All parts of one job, in the order in which JobSet counts them."""
+
+    job: LegacyJob
+    parts: tuple[Part, ...]
+
+    @cached_property
+    def stem(self) -> str:
+        """What every name begins with, the JobSet's above all."""
+        endings = [f"-{part.name}-{part.count - 1}{POD_ENDING}" for part in self.parts if part.count]
+        return short_name(self.job.name, max(map(len, endings), default=0))
+
+    @cached_property
+    def host_stem(self) -> str:
+        """What host names begin with: the job's own name wherever a Service may be called so."""
+        endings = [len(f"-{role.lower}-{role.replicas - 1}") for role in self.job.roles]
+        return short_name(self.job.name, max(endings, default=0))
+
+    def host(self, role: Role, index: int = 0) -> str:
+        """The name under which the other replicas find this one, within the namespace."""
+        return f"{self.host_stem}-{role.lower}-{index}"
+
+    def hosts(self, role: Role) -> list[str]:
+        """The host names of all replicas of a role."""
+        return [self.host(role, index) for index in range(role.replicas)]
+
+    def places(self) -> Iterator[tuple[Part, int]]:
+        """Every replica: its part, and its number within the role."""
+        for part in self.parts:
+            for index in part.indices:
+                yield part, index
+
+    def job_name(self, part: Part, index: int) -> str:
+        """The name of the Job that runs a replica."""
+        return f"{self.stem}-{part.name}-{index - part.first}"
+
+
+def lay_out(job: LegacyJob) -> Layout:
+    """Split a job into parts; roles without replicas have none."""
+    roles = [role for role in job.roles if role.replicas > 0]
+    if job.kind.name == "MPIJob":
+        roles.reverse()  # workers first: a launcher that starts before them has nobody to reach
+    parts = [part for role in roles for part in _parts(job, role)]
+    return Layout(job, tuple(parts))
+
+
+def short_name(name: str, rest: int) -> str:
+    """The name, or what of it fits a label before so many more characters, told apart by a digest."""
+    room = LABEL_LENGTH - rest
+    if len(name) <= room:
+        return name
+    digest = sha256(name.encode()).hexdigest()[:DIGEST_LENGTH]
+    return f"{name[: room - DIGEST_LENGTH - 1].rstrip('-')}-{digest}"
+
+
+def leads(job: LegacyJob, role: Role, index: int) -> bool:
+    """Tell whether this replica carries the label job-role: master."""
+    name = job.kind.name
+    if name == "MPIJob":
+        return role.name == "Launcher"
+    if name == "MXJob":
+        return role.name == "Scheduler"
+    if name in ("XGBoostJob", "PaddleJob"):
+        return role.name == "Master"
+    if job.role("Chief", "Master"):
+        return role.name in ("Chief", "Master")
+    return role.name == "Worker" and index == 0
+
+
+def _parts(job: LegacyJob, role: Role) -> Iterator[Part]:
+    meets = job.kind.name == "PaddleJob" and role is (job.role("Master") or role)
+    if meets and role.replicas > 1:
+        yield Part(role, role.lower, 0, 1)
+        yield Part(role, f"{role.lower}-n", 1, role.replicas - 1)
+    else:
+        yield Part(role, role.lower, 0, role.replicas)

@@ -1,0 +1,75 @@
+"""What a role's restart policy means to its Jobs, and when the JobSet ends.
+
+On a cluster our controller judges by v1's rules, as no policy of JobSet says `leave the others running` or
+`the first worker decides`: Jobs replace failed pods without end, and the controller holds the one that is not
+to come back. Where a JobSet stands alone, it gets the nearest policies of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...api.legacy import LegacyJob, Role
+from ..overlay import Object
+from .installation import Installation
+from .parts import Layout, Part
+
+MOST = 2**31 - 1
+PERMANENT = (1, 127)
+"""exit codes that ExitCode takes for final; what is above may be tried again"""
+RETRIED = (128, 255)
+
+
+def job_spec(layout: Layout, part: Part, template: Object, installation: Installation) -> dict[str, Any]:
+    """The spec of the Jobs of a part."""
+    spec: dict[str, Any] = {"parallelism": 1, "completions": 1, "backoffLimit": MOST, "template": template}
+    if installation.judge == "operator":
+        return {**spec, "completionMode": "NonIndexed"}
+    spec["completionMode"] = "Indexed"
+    policy = part.role.restart_policy
+    if policy == "Never":
+        spec["backoffLimit"] = 0
+    elif layout.job.policy.backoff_limit is not None:
+        spec["backoffLimit"] = layout.job.policy.backoff_limit
+    if policy == "ExitCode":
+        spec["podReplacementPolicy"] = "Failed"
+        spec["podFailurePolicy"] = {"rules": _exit_codes(layout.job, part.role)}
+    return spec
+
+
+def jobset_policies(layout: Layout, installation: Installation) -> dict[str, Any]:
+    """When the JobSet ends; under our controller it ends when all of its Jobs have."""
+    if installation.judge == "operator":
+        return {}
+    targets = [part.name for part in layout.parts if _decides(layout.job, part.role)]
+    policies: dict[str, Any] = {"failurePolicy": {"maxRestarts": 0}}
+    return (
+        {**policies, "successPolicy": {"operator": "All", "targetReplicatedJobs": targets}}
+        if targets
+        else policies
+    )
+
+
+def _decides(job: LegacyJob, role: Role) -> bool:
+    """Tell whether the job has succeeded once all replicas of this role have."""
+    lead = job.role("Chief", "Master", "Launcher", "Scheduler")
+    if lead is not None:
+        return role is lead
+    return role.name == "Worker"
+
+
+def _exit_codes(job: LegacyJob, role: Role) -> list[Object]:
+    """The rules of ExitCode; a code that nobody knows is tried again."""
+    container = job.kind.container
+    if all(each.get("name") != container for each in role.pod.get("containers") or ()):
+        return [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
+    return [
+        {"action": "FailJob", "onExitCodes": _codes(container, PERMANENT)},
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+        {"action": "Ignore", "onExitCodes": _codes(container, RETRIED)},
+    ]
+
+
+def _codes(container: str, bounds: tuple[int, int]) -> Object:
+    first, last = bounds
+    return {"containerName": container, "operator": "In", "values": list(range(first, last + 1))}

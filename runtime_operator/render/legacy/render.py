@@ -1,0 +1,138 @@
+"""From a job of an older kind to its Plan: the objects in the order in which they are applied, and why.
+
+Pure, as `render.render` is. A suspended job is its JobSet alone; a gang that Volcano has not let in has its
+PodGroup besides. What pods need of others (addresses, hosts) is applied before the JobSet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...api.legacy import LegacyJob
+from ...api.legacy.names import API_VERSION, JOB_LABEL, OPERATOR_LABEL
+from ...api.shapes import at
+from ...errors import SpecError
+from ..facts import NO_FACTS, Facts
+from ..overlay import Object
+from ..plan import Plan
+from ..plugins.jobset import VERSION as JOBSET_VERSION
+from .autoscaler import autoscaler
+from .gang import plan_gang, pod_group_spec
+from .installation import Installation
+from .mpi import Workers, account, config_data, config_name, launcher_name, role_rules
+from .parts import Layout, lay_out
+from .pods import pod_template
+from .policies import job_spec, jobset_policies
+from .services import service_bodies
+from .story import Story, tell
+
+OWN_LABEL = "kfp-trainer/legacy-job"
+"""on every object of ours: a controller watches these and no other"""
+DEFAULT = Installation()
+NOBODY = Workers()
+
+
+def render_legacy(
+    job: LegacyJob,
+    facts: Facts = NO_FACTS,
+    installation: Installation = DEFAULT,
+    *,
+    workers: Workers = NOBODY,
+    is_placed: bool = True,
+) -> Plan:
+    """Say what a job becomes.
+
+    `workers` are those of an MPI launcher as they are now; `is_placed` says that the gang may have pods.
+    """
+    layout = lay_out(job)
+    if not layout.parts:
+        raise SpecError(
+            f"spec.{job.kind.field}: no role has replicas, so nothing would run; give one at least 1"
+        )
+    story = tell(layout, plan_gang(job, installation, facts), installation)
+    objects: list[Object] = []
+    if not job.policy.suspend:
+        if is_placed:
+            objects += [*_mpi(job, workers), *_services(layout), *_autoscaler(job)]
+        objects += _pod_group(job, story, installation)
+    objects.append(_jobset(layout, installation, rests=job.policy.suspend or not is_placed))
+    return Plan(tuple(objects), story)
+
+
+def _jobset(layout: Layout, installation: Installation, *, rests: bool) -> Object:
+    job = layout.job
+    jobs = [
+        {
+            "name": part.name,
+            "replicas": part.count,
+            "template": {
+                "spec": job_spec(layout, part, pod_template(layout, part, installation), installation)
+            },
+        }
+        for part in layout.parts
+    ]
+    spec: dict[str, Any] = {"replicatedJobs": jobs, **jobset_policies(layout, installation)}
+    if installation.judge == "operator":
+        spec["network"] = {"enableDNSHostnames": False}
+    if rests:
+        spec["suspend"] = True
+    labels = {OPERATOR_LABEL: job.kind.operator, JOB_LABEL: job.name}
+    return _owned(job, JOBSET_VERSION, "JobSet", layout.stem, labels, spec=spec)
+
+
+def _services(layout: Layout) -> Iterator[Object]:
+    for name, labels, spec in service_bodies(layout):
+        yield _owned(layout.job, "v1", "Service", name, labels, spec=spec)
+
+
+def _autoscaler(job: LegacyJob) -> Iterator[Object]:
+    spec = autoscaler(job)
+    if spec is not None:
+        yield _owned(job, "autoscaling/v2", "HorizontalPodAutoscaler", job.name, {}, spec=spec)
+
+
+def _pod_group(job: LegacyJob, story: Story, installation: Installation) -> Iterator[Object]:
+    if story.gang is None:
+        return
+    version, spec = pod_group_spec(job, story.gang, installation)
+    group = _owned(job, version, "PodGroup", job.name, {}, spec=spec)
+    annotations = at(job.metadata, "annotations")
+    if annotations:
+        group = {**group, "metadata": {**group["metadata"], "annotations": dict(annotations)}}
+    yield group
+
+
+def _mpi(job: LegacyJob, workers: Workers) -> Iterator[Object]:
+    if job.kind.name != "MPIJob":
+        return
+    labels, name = {"app": job.name}, launcher_name(job)
+    if account(job) == name:
+        yield _owned(job, "v1", "ServiceAccount", name, labels)
+    yield _owned(job, "v1", "ConfigMap", config_name(job), labels, data=config_data(job, workers.running))
+    group = "rbac.authorization.k8s.io"
+    yield _owned(job, f"{group}/v1", "Role", name, labels, rules=role_rules(workers.pods.values()))
+    yield _owned(
+        job,
+        f"{group}/v1",
+        "RoleBinding",
+        name,
+        labels,
+        subjects=[{"kind": "ServiceAccount", "name": account(job), "namespace": job.namespace}],
+        roleRef={"apiGroup": group, "kind": "Role", "name": name},
+    )
+
+
+def _owned(
+    job: LegacyJob, version: str, kind: str, name: str, labels: Mapping[str, str], **body: Any
+) -> dict[str, Any]:
+    """An object of the job's namespace that goes when the job goes."""
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": job.namespace,
+        "labels": {**labels, OWN_LABEL: job.name},
+    }
+    if uid := job.metadata.get("uid"):
+        owner = {"apiVersion": API_VERSION, "kind": job.kind.name, "name": job.name, "uid": uid}
+        metadata["ownerReferences"] = [{**owner, "controller": True, "blockOwnerDeletion": True}]
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **body}

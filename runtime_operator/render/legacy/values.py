@@ -1,0 +1,47 @@
+"""Environment variables of one part, whose replicas share one template.
+
+What differs between replicas comes from labels that JobSet gives each pod. A variable within a longer text
+needs one of our own that holds the number; it bears a name of its own, so that it hides none of the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..overlay import Object
+from .parts import Part
+
+JOB_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-index']"
+"""the number of a replica within its part"""
+GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
+"""the number of a replica within the job, in the order of the parts"""
+INDEX_VARIABLE = "KFP_TRAINER_REPLICA_INDEX"
+"""holds the number of a replica where another variable has it within its text"""
+
+
+def text(name: str, value: object) -> Object:
+    """A variable with a value."""
+    return {"name": name, "value": str(value)}
+
+
+def field(name: str, path: str) -> Object:
+    """A variable with what a field of the pod says."""
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def index_within(part: Part) -> tuple[str, list[Object]]:
+    """How a text names a replica's number, and the variable it needs before it."""
+    if part.count == 1:
+        return str(part.first), []
+    return f"$({INDEX_VARIABLE})", [field(INDEX_VARIABLE, JOB_INDEX)]
+
+
+def literal(value: str) -> str:
+    """A text in which nothing is expanded."""
+    return value.replace("$(", "$$(")
+
+
+def merged(own: Iterable[Object], added: Sequence[Object]) -> list[Object]:
+    """The variables that a container sees: of one name the last, as in v1, where ours were appended."""
+    names = {each["name"] for each in added}
+    return [*(each for each in own if each.get("name") not in names), *added]

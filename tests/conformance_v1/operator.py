@@ -1,0 +1,181 @@
+"""The operator in small: it decides by our pure rules, and brings the cluster to what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kfp_trainer.runtime_operator.api.legacy import LegacyJob, read_legacy
+from kfp_trainer.runtime_operator.controller.legacy import PodState, Wanted, decide
+from kfp_trainer.runtime_operator.controller.legacy.foreign import in_the_way
+from kfp_trainer.runtime_operator.controller.legacy.pods import newest
+from kfp_trainer.runtime_operator.render.facts import Facts
+from kfp_trainer.runtime_operator.render.legacy import Installation, render_legacy
+from kfp_trainer.runtime_operator.render.legacy.gang import may_have_pods
+from kfp_trainer.runtime_operator.render.legacy.mpi import Workers
+from kfp_trainer.runtime_operator.render.legacy.parts import Layout, Part, lay_out
+
+from .cluster import Cluster
+
+Json = Mapping[str, Any]
+START = datetime(2026, 11, 1, tzinfo=UTC)
+UID = "11111111-1111-4111-8111-111111111111"
+INSTALLATIONS = {
+    "": Installation(),
+    "volcano": Installation(gang_scheduler="volcano"),
+    "scheduler-plugins": Installation(gang_scheduler="scheduler-plugins-scheduler"),
+    "domain": Installation(custom_domain="cluster.example"),
+}
+PATIENCE = 600.0
+"""how long a Job's back-off may be for the cluster to count as moving"""
+MOST_LOOKS = 100
+
+
+class Operator:
+    """One job's operator."""
+
+    def __init__(self, document: Json, cluster: Cluster, variant: str) -> None:
+        self.document = {**document, "metadata": {**document["metadata"], "uid": UID}}
+        self.cluster = cluster
+        self.installation = INSTALLATIONS[variant]
+        self.status: Json = {}
+        self.gone = False
+
+    @property
+    def job(self) -> LegacyJob:
+        """The job as it is meant."""
+        return read_legacy(self.document)
+
+    @property
+    def layout(self) -> Layout:
+        """Its parts."""
+        return lay_out(self.job)
+
+    def places(self) -> dict[str, tuple[Part, int]]:
+        """Every replica by the name of its Job."""
+        layout = self.layout
+        return {layout.job_name(part, index): (part, index) for part, index in layout.places()}
+
+    def rest(self) -> None:
+        """Look, and let the cluster move, until nothing moves any more."""
+        for _ in range(MOST_LOOKS):
+            before = (self.status, self.cluster.jobset, dict(self.cluster.objects))
+            self._look()
+            again = self.cluster.settle()
+            if (self.status, self.cluster.jobset, self.cluster.objects) != before:
+                continue
+            if again is None or not self.cluster.now < again <= self.cluster.now + PATIENCE:
+                return
+            self.cluster.now = again
+        raise AssertionError("does not come to rest")
+
+    def pod_states(self) -> list[PodState]:
+        """The pods as the rules look at them."""
+        places, container = self.places(), self.job.kind.container
+        found = []
+        for pod, attempt in self.cluster.pods():
+            if pod.job not in places:
+                continue
+            part, index = places[pod.job]
+            told = pod.report
+            found.append(
+                PodState(
+                    part.role.name,
+                    index,
+                    pod.name,
+                    told.phase,
+                    attempt,
+                    dict(told.exits).get(container),
+                    sum(count for _, count in told.restarts),
+                    evicted=dict(told.conditions).get("DisruptionTarget") == "True",
+                )
+            )
+        return found
+
+    def _look(self) -> None:
+        if self.gone:
+            return
+        job, pods = self.job, self.pod_states()
+        group = self.cluster.objects.get(("PodGroup", job.name))
+        is_placed = bool(pods) or may_have_pods(group, self.installation)
+        now = START + timedelta(seconds=self.cluster.now)
+        decision = decide(job, self.status, pods, now, is_placed=is_placed)
+        if decision.delete_job:
+            self.delete_job()
+        elif decision.wanted is not None and self._bring_about(decision.wanted, pods, is_placed=is_placed):
+            self.status = decision.status
+
+    def _bring_about(self, wanted: Wanted, pods: list[PodState], *, is_placed: bool) -> bool:
+        """Apply and delete; False if something of somebody else's is in the way."""
+        job, cluster = self.job, self.cluster
+        found = [pod for pod in newest(pods).values() if pod.role == "Worker"]
+        running = frozenset(pod.index for pod in found if pod.phase == "Running")
+        plan = render_legacy(
+            job,
+            Facts(existing=cluster.objects),
+            self.installation,
+            workers=Workers({pod.index: pod.name for pod in found}, running),
+            is_placed=is_placed,
+        )
+        obstacle = in_the_way(job, plan.objects, cluster.objects)
+        for each in plan.objects:
+            if each is obstacle:
+                return False
+            if self._is_wanted(each, wanted) and (wanted.renews or each["kind"] == "JobSet"):
+                cluster.apply(self._resting(each, wanted))
+        for kind, name in list(cluster.objects):
+            if (kind, name) not in self._kept(wanted) and self._is_ours(kind, name):
+                cluster.delete(kind, name)
+        if wanted.jobset == "goes":
+            cluster.delete_jobset()
+        elif cluster.jobset is not None:
+            held = {
+                name
+                for name, (part, index) in self.places().items()
+                if (part.role.name, index) in wanted.held
+            }
+            cluster.hold(held)
+        return True
+
+    def _is_wanted(self, target: Json, wanted: Wanted) -> bool:
+        if target["kind"] == "JobSet":
+            return wanted.jobset != "goes"
+        return (target["kind"], target["metadata"]["name"]) in self._kept(wanted) or target[
+            "kind"
+        ] not in REMOVED
+
+    def _resting(self, target: Json, wanted: Wanted) -> Json:
+        if target["kind"] != "JobSet" or wanted.jobset != "rests":
+            return target
+        return {**target, "spec": {**target["spec"], "suspend": True}}
+
+    def _kept(self, wanted: Wanted) -> set[tuple[str, str]]:
+        """The objects that stay, of those that may go while the job is there."""
+        layout = self.layout
+        kept = {
+            ("Service", layout.host(part.role, index))
+            for part, index in layout.places()
+            if wanted.services is None or (part.role.name, index) in wanted.services
+        }
+        name = layout.job.name
+        kept |= {("PodGroup", name)} if wanted.pod_group else set()
+        return kept | ({("HorizontalPodAutoscaler", name)} if wanted.autoscaler else set())
+
+    def _is_ours(self, kind: str, name: str) -> bool:
+        metadata = self.cluster.objects[kind, name]["metadata"]
+        owners = metadata.get("ownerReferences") or ()
+        return kind in REMOVED and any(each["uid"] == UID for each in owners)
+
+    def delete_job(self) -> None:
+        """The job goes, and all that it owns."""
+        self.gone, self.status = True, {}
+        self.cluster.delete_jobset()
+        for kind, name in list(self.cluster.objects):
+            owners = self.cluster.objects[kind, name]["metadata"].get("ownerReferences") or ()
+            if any(each["uid"] == UID for each in owners):
+                self.cluster.delete(kind, name)
+
+
+REMOVED = ("Service", "PodGroup", "HorizontalPodAutoscaler")
+"""kinds of objects that go before the job does"""
