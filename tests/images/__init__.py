@@ -1,0 +1,1 @@
+"""Builds the Containerfiles of this project without a container engine, and runs what they make."""
