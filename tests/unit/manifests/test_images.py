@@ -9,6 +9,7 @@ from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -90,6 +91,19 @@ def test_it_runs_as_the_user_whom_the_tests_of_pods_take(name: str) -> None:
 def test_it_writes_nothing_but_to_tmp(name: str) -> None:
     env = config(name).env
     assert (env["HOME"], env["PYTHONDONTWRITEBYTECODE"]) == ("/tmp", "1")
+
+
+def test_claims_of_our_runtimes_may_be_written_by_that_user() -> None:
+    checked = 0
+    for file in ROOT.glob("manifests/runtimes/*.yaml"):
+        document = yaml.safe_load(file.read_text())
+        for job in document.get("spec", {}).get("template", {}).get("spec", {}).get("replicatedJobs", ()):
+            pod = job["template"]["spec"]["template"]["spec"]
+            (container,) = pod["containers"]
+            if container.get("image", "").startswith(REGISTRY) and container.get("volumeMounts"):
+                checked += 1
+                assert pod["securityContext"]["fsGroup"] == NOT_ROOT, f"{file.name}: {job['name']}"
+    assert checked
 
 
 @every_image
