@@ -37,7 +37,8 @@ def _loaded(point: EntryPoint) -> Plugin:
         plugin: Plugin = point.load()()
     except (ImportError, AttributeError) as error:
         raise SetupError(
-            f"the plug-in {point.name!r} cannot be loaded from {point.value}: {error}; mend or remove its package"
+            f"the plug-in {point.name!r} cannot be loaded from {point.value}: {error}; "
+            "mend or remove its package"
         ) from error
     return plugin
 
