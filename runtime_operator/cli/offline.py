@@ -1,4 +1,4 @@
-"""`render`, `validate` and `explain`: what becomes of a TrainJob, without a cluster.
+"""`render`, `validate` and `explain`: what becomes of a job, without a cluster.
 
 All three take the same documents through the same steps as a cluster would (`render.dry_run`) and differ
 only in what they print. Objects go to stdout, warnings to stderr; a refusal is exit code 2.
@@ -17,8 +17,9 @@ import click
 from ..controller.apply_rules import to_apply
 from ..errors import FieldError, SpecError
 from ..render.draw import draw
-from ..render.dry_run import DryRun, Outcome, Review, dry_run
+from ..render.dry_run import DryRun, Outcome, Review
 from ..render.explain import explain as retell
+from ..render.legacy.dry_run import dry_run_any
 from ..render.plan import Plan
 from .documents import STDIN, read_documents, shipped_runtimes
 from .output import Output, output_option, print_data
@@ -41,7 +42,7 @@ files_option = click.option(
     multiple=True,
     required=True,
     metavar="FILE",
-    help="A TrainJob, its runtime, context (PriorityClass, LimitRange, what exists); - is stdin; repeatable.",
+    help="A job, its runtime, context (PriorityClass, LimitRange, what exists); - is stdin; repeatable.",
 )
 compat_option = click.option(
     "--compat",
@@ -83,7 +84,7 @@ def offline(output: Option) -> Callable[[Work], Callable[..., int]]:
 @click.command()
 @offline(output_option)
 def render(files: Sequence[str], output: Output | None, compat: Compat | None) -> None:
-    """Print the objects a TrainJob becomes, in the order in which they are applied.
+    """Print the objects a job becomes, in the order in which they are applied.
 
     Of objects that exist already (a JobSet that runs, keys), what the operator would leave alone is left out.
     """
@@ -102,7 +103,7 @@ def render(files: Sequence[str], output: Output | None, compat: Compat | None) -
 @click.command()
 @offline(data_option)
 def validate(files: Sequence[str], output: Output | None, compat: Compat | None) -> None:
-    """Say whether TrainJobs and runtimes are right, and what to mend."""
+    """Say whether jobs and runtimes are right, and what to mend."""
     run = _try(files, compat, needs_jobs=False)
     if output is not None:
         print_data(_verdict((), _warnings(run)), output)
@@ -115,7 +116,7 @@ def validate(files: Sequence[str], output: Output | None, compat: Compat | None)
 @click.command()
 @offline(data_option)
 def explain(files: Sequence[str], output: Output | None, compat: Compat | None) -> None:
-    """Draw a TrainJob: who waits for whom, how many processes, what is where, and why."""
+    """Draw a job: who waits for whom, how many processes, what is where, and why."""
     run = _try(files, compat)
     stories = [
         retell(
@@ -133,11 +134,11 @@ def explain(files: Sequence[str], output: Output | None, compat: Compat | None) 
 def _try(files: Sequence[str], compat: Compat | None, *, needs_jobs: bool = True) -> DryRun:
     """Try the documents of the files; SpecError holds each reason why one of them can't be."""
     documents = read_documents(files)
-    run = dry_run(documents, shipped=shipped_runtimes(), compat=compat)
+    run = dry_run_any(documents, shipped=shipped_runtimes(), compat=compat)
     if not run.jobs and (needs_jobs or not run.runtimes):
         found = ", ".join(dict.fromkeys(each["kind"] for each in documents))
         names = ", ".join("stdin" if each == STDIN else each for each in files)
-        raise SpecError(f"{names}: no TrainJob in it, but {found}; add one, or name another file")
+        raise SpecError(f"{names}: no job in it, but {found}; add one, or name another file")
     errors = dict.fromkeys(error for each in _parts(run) for error in each.errors)
     if errors:
         raise SpecError([*errors], warnings=_warnings(run))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..api.legacy import terms
 from ..api.names import FAILED, SUSPENDED
 from ..errors import Fatal, JobFailed, Retryable, SetupError, SpecError
 from ..local.causes import deaths
@@ -183,7 +184,7 @@ class LocalJobs:
 
     def _adopt(self, folder: JobFolder, submission: Submission) -> str:
         """Take a job as it is, but for its rest: that is asked for anew each time."""
-        wish, suspend = folder.read("wish") or {}, bool(submission.train_job["spec"].get("suspend"))
+        wish, suspend = folder.read("wish") or {}, bool(terms(submission.train_job).get("suspend"))
         status = folder.read("status") or {}
         if not is_finished(status) and suspend != wish.get("suspend", holds(status, SUSPENDED)):
             folder.write("wish", {**wish, "suspend": suspend})

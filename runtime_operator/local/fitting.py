@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..api.legacy import kind_of
 from ..api.names import TRAIN_JOB, TRAINER_STEP
 from ..errors import FieldError, SpecError
 from ..render.plan import PodSet
@@ -39,11 +40,14 @@ def fit(
     if asked <= gpus:
         return submission
     wanted = _size(submission.plan.pod_sets)
-    if not allow_fewer or wanted.gpus == 0:
+    older = kind_of(submission.train_job)
+    may_shrink = wanted.gpus > 0 and older is None
+    if not allow_fewer or not may_shrink:
         has = f"this machine has {gpus}" if gpus else "this machine has none"
-        advice = "ask for less, or pass --allow-fewer" if wanted.gpus else "ask for less"
+        advice = "ask for less, or pass --allow-fewer" if may_shrink else "ask for less"
         detail = f"asks for {asked} GPUs at once and {has}; {advice}"
-        raise SpecError([FieldError("spec.trainer.resourcesPerNode", detail, "FieldValueForbidden")])
+        path = "spec.trainer.resourcesPerNode" if older is None else f"spec.{older.field}"
+        raise SpecError([FieldError(path, detail, "FieldValueForbidden")])
     size = smaller(wanted, gpus)
     fewer = submit([_resized(each, size) for each in documents], shipped=shipped)
     said = f"runs smaller here: {size} instead of {wanted}, since this machine has {gpus} GPUs"

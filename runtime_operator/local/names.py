@@ -7,9 +7,11 @@ two jobs rarely meet. Elsewhere only 127.0.0.1 is there.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
+
+from .semantics.labels import JOB_INDEX, JOBSET_NAME, REPLICATED_JOB
 
 LOOPBACK = "127.0.0.1"
 CLUSTER_DOMAIN = "cluster.local"
@@ -38,6 +40,24 @@ def addresses(jobset: Mapping[str, Any], *, platform: str = sys.platform) -> dic
         name: _address(first + number) if platform == "linux" and not name.startswith(launcher) else LOOPBACK
         for number, name in enumerate(short_names(jobset))
     }
+
+
+def service_names(
+    services: Iterable[Mapping[str, Any]], jobset: Mapping[str, Any], short: Mapping[str, str]
+) -> dict[str, str]:
+    """The address by every name of the Services that find one Job of the JobSet each."""
+    found: dict[str, str] = {}
+    for service in services:
+        chosen = service["spec"].get("selector") or {}
+        if chosen.get(JOBSET_NAME) != jobset["metadata"]["name"]:
+            continue
+        host = f"{chosen[JOBSET_NAME]}-{chosen.get(REPLICATED_JOB)}-{chosen.get(JOB_INDEX)}-0"
+        if (address := short.get(host)) is not None:
+            name, namespace = service["metadata"]["name"], service["metadata"].get("namespace", "default")
+            inside = f"{name}.{namespace}"
+            names = (name, inside, f"{inside}.svc", f"{inside}.svc.{CLUSTER_DOMAIN}")
+            found |= dict.fromkeys(names, address)
+    return found
 
 
 def _address(number: int) -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..api.legacy.names import JOB_ROLE_LABEL, MASTER
+from ..api.shapes import at
 from .folder import JobFolder
 from .process.logs import parse
 
@@ -95,11 +97,16 @@ def _age(path: Path) -> tuple[int, str]:
 
 
 def first_place(jobset: Mapping[str, Any]) -> str:
-    """The place of the pod that speaks for the job: the launcher, or the first node of the trainer."""
+    """The place of the pod that speaks for the job: the one that leads, or the first node of the trainer."""
     jobs = jobset["spec"].get("replicatedJobs") or ()
     trainers = [each for each in jobs if _step(each) == TRAINER] or list(jobs)
-    speaking = next((each for each in jobs if each["name"] == LAUNCHER), trainers[-1])
+    speaking = next((each for each in jobs if each["name"] == LAUNCHER or _leads(each)), trainers[-1])
     return f"{jobset['metadata']['name']}-{speaking['name']}-0-0"
+
+
+def _leads(replicated_job: Mapping[str, Any]) -> bool:
+    labels = at(replicated_job, "template", "spec", "template", "metadata", "labels")
+    return labels.get(JOB_ROLE_LABEL) == MASTER
 
 
 def _step(replicated_job: Mapping[str, Any]) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import secrets
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SetupError
 from .folder import JobFolder, Json, all_folders, locked
-from .names import addresses, all_names
+from .names import addresses, all_names, service_names
 from .ports import choose_ports, free_port, named_ports
 from .semantics import create, to_json
 from .status import is_finished, rfc3339
@@ -54,7 +54,7 @@ class JobRecord:
     @property
     def hosts(self) -> dict[str, str]:
         """The address by every name under which a pod of the job is found."""
-        return all_names(self.jobset, self.addresses)
+        return hosts_of(self.jobset, self.addresses, self.objects)
 
     def document(self) -> Json:
         """The form kept on disk."""
@@ -72,6 +72,12 @@ class JobRecord:
                 "decisions": tuple((field, value, why) for field, value, why in document["decisions"]),
             }
         )
+
+
+def hosts_of(jobset: Json, short: Mapping[str, str], objects: Iterable[Json]) -> dict[str, str]:
+    """The address by every name that pods and their Services have."""
+    services = (each for each in objects if each["kind"] == "Service")
+    return {**service_names(services, jobset, short), **all_names(jobset, short)}
 
 
 def read_record(folder: JobFolder) -> JobRecord:
@@ -116,7 +122,7 @@ def _record(submission: Submission, taken: set[int], *, owner: str, attempt: int
     short = addresses(jobset)
     texts = [json.dumps(each.get("data") or {}) for each in submission.objects if each["kind"] == "ConfigMap"]
     templates = [template for _, template in pod_templates(jobset)]
-    wanted = named_ports(templates, texts, all_names(jobset, short))
+    wanted = named_ports(templates, texts, hosts_of(jobset, short, submission.objects))
     ports = choose_ports(wanted, taken)
     progress = free_port({*taken, *ports.values()})
     return JobRecord(

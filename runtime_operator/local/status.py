@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .. import conditions
-from ..api.names import COMPLETE, FAILED, SUSPENDED
+from ..api.legacy import terms
+from ..api.names import COMPLETE, FAILED, SUSPENDED, TRAIN_JOB
 from ..api.names import REASON_DEADLINE as DEADLINE
 from ..api.names import REASON_START_DEADLINE as START_DEADLINE
 from .semantics.model import State, true_condition
@@ -86,9 +87,10 @@ def deadline(train_job: Mapping[str, Any], status: Mapping[str, Any], created: f
         return None
     resumed = find(status, SUSPENDED)
     since = created if resumed is None else read_time(resumed["lastTransitionTime"])
-    spec, found = train_job["spec"], []
+    spec, kind = terms(train_job), train_job.get("kind", TRAIN_JOB)
+    found = []
     if seconds := spec.get("activeDeadlineSeconds"):
-        found.append(Deadline(since + seconds, DEADLINE, "TrainJob exceeded its active deadline"))
+        found.append(Deadline(since + seconds, DEADLINE, f"{kind} exceeded its active deadline"))
     if (seconds := spec.get("startDeadlineSeconds")) and "startTime" not in status:
         message = f"TrainJob did not get all its pods running within {seconds} s"
         found.append(Deadline(since + seconds, START_DEADLINE, message))
@@ -97,7 +99,7 @@ def deadline(train_job: Mapping[str, Any], status: Mapping[str, Any], created: f
 
 def expires(train_job: Mapping[str, Any], status: Mapping[str, Any]) -> float | None:
     """When a job that has ended is to be deleted; None if it stays until a person deletes it."""
-    seconds = train_job["spec"].get("ttlSecondsAfterFinished")
+    seconds = terms(train_job).get("ttlSecondsAfterFinished")
     if seconds is None or "completionTime" not in status:
         return None
     return read_time(status["completionTime"]) + float(seconds)

@@ -11,10 +11,14 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from ..api.legacy import kind_of, terms, without_rest
+from ..api.legacy.names import OUR_MANAGER
 from ..api.names import OUR_CONTROLLER
 from ..errors import FieldError, SpecError
-from ..render.dry_run import Outcome, dry_run
+from ..render.dry_run import Outcome
 from ..render.facts import Facts
+from ..render.legacy import Installation
+from ..render.legacy.dry_run import dry_run_any
 from ..render.plan import Plan
 from .keys import DrawnKeys
 from .process.references import Reference, references
@@ -27,11 +31,18 @@ Document = Mapping[str, Any]
 
 CARRIED = ("ConfigMap", "Secret")
 """objects that pods read"""
+NAMING = "Service"
+"""objects that only give pods names"""
+HERE = Installation(judge="jobset", init_tries=0)
+"""for the older kinds: nobody judges beside the JobSet, and every name is known before a pod starts"""
 NOT_NEEDED = {
     "PodGroup": "one machine starts all pods at once, so there is nothing to place together",
+    "HorizontalPodAutoscaler": "a job keeps its size on one machine",
     "JobSet": "",
+    "Service": "",
 }
 UNSUPPORTED = "FieldValueNotSupported"
+NO_MPI = "MPIJobs start their workers by kubectl, which needs a cluster; write a TrainJob with an mpi policy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +61,18 @@ class Submission:
 
 
 def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Submission:
-    """Prepare the one TrainJob of some documents; SpecError names everything that is wrong with it."""
+    """Prepare the one job of some documents; SpecError names everything that is wrong with it."""
     documents = list(documents)
     outcome = _only_job(documents, shipped)
     plan = outcome.plan
     assert plan is not None
     train_job = _plain(outcome.review.stored)
+    if train_job["kind"] == "MPIJob":
+        raise SpecError([FieldError("kind", NO_MPI, UNSUPPORTED, outcome.review.name)])
     admitted = admit(_plain(plan.find("JobSet") or {}))
-    objects = tuple(_plain(each) for each in (*plan.objects, *documents) if each["kind"] in CARRIED)
+    objects = tuple(
+        _plain(each) for each in (*plan.objects, *documents) if each["kind"] in (*CARRIED, NAMING)
+    )
     errors = [
         *_managed_elsewhere(train_job),
         *admitted.errors,
@@ -66,7 +81,7 @@ def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Sub
         *_missing(admitted.jobset, objects),
     ]
     if errors:
-        raise SpecError([_of(f"TrainJob/{train_job['metadata']['name']}", each) for each in errors])
+        raise SpecError([_of(outcome.review.name, each) for each in errors])
     return Submission(
         train_job,
         admitted.jobset,
@@ -78,15 +93,15 @@ def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Sub
 
 
 def digest_of(train_job: Document, jobset: Document) -> str:
-    """A digest of what a TrainJob asks for, and of what its runtime makes of that; it may rest meanwhile."""
-    specs = [{**each["spec"], "suspend": None} for each in (train_job, jobset)]
+    """A digest of what a job asks for, and of what is made of that; it may rest meanwhile."""
+    specs = [without_rest(each) for each in (train_job, jobset)]
     return sha256(json.dumps(specs, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _only_job(documents: Sequence[Document], shipped: Sequence[Document]) -> Outcome:
-    run = dry_run(documents, shipped=shipped, facts=Facts(keys=DrawnKeys()))
+    run = dry_run_any(documents, shipped=shipped, facts=Facts(keys=DrawnKeys()), installation=HERE)
     if len(run.jobs) != 1:
-        raise SpecError(f"needs one TrainJob, got {len(run.jobs)}; give one at a time")
+        raise SpecError(f"needs one job, got {len(run.jobs)}; give one at a time")
     errors = [error for review in run.runtimes for error in review.errors]
     errors += [error for job in run.jobs for error in job.errors]
     if errors:
@@ -101,9 +116,11 @@ def _plain(document: Document) -> Json:
 
 
 def _managed_elsewhere(train_job: Document) -> Iterator[FieldError]:
-    manager = train_job["spec"].get("managedBy", OUR_CONTROLLER)
-    if manager != OUR_CONTROLLER:
-        yield FieldError("spec.managedBy", f"{manager} is not on this machine; remove it", UNSUPPORTED)
+    ours = OUR_CONTROLLER if kind_of(train_job) is None else OUR_MANAGER
+    manager = terms(train_job).get("managedBy", ours)
+    if manager != ours:
+        path = "spec.managedBy" if kind_of(train_job) is None else "spec.runPolicy.managedBy"
+        yield FieldError(path, f"{manager} is not on this machine; remove it", UNSUPPORTED)
 
 
 def _foreign(plan: Plan) -> Iterator[FieldError]:

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
+from ..api.names import TRAIN_JOB
 from .explain import Explanation, Line, Pods, Program
 
 Paint = Callable[[str, str], str]
@@ -43,11 +44,16 @@ def draw(story: Explanation, *, width: int = 100, paint: Paint = plain) -> str:
 
 
 def _head(story: Explanation, width: int, paint: Paint) -> Iterator[str]:
-    yield f"{paint(f'TrainJob {story.job}', 'title')} in namespace {story.namespace}, from {story.runtime}"
+    origin = f", from {story.runtime}" if story.runtime else ""
+    yield f"{paint(f'{story.kind} {story.job}', 'title')} in namespace {story.namespace}{origin}"
     objects = ", ".join(each.replace(" ", KEPT_TOGETHER) for each in story.objects)
     yield from (line.replace(KEPT_TOGETHER, " ") for line in _hanging("becomes ", objects, width))
     if story.suspended:
-        yield paint("It is suspended: nothing runs until spec.suspend is false.", "warning")
+        yield paint(f"It is suspended: nothing runs until {_switch(story)} is false.", "warning")
+
+
+def _switch(story: Explanation) -> str:
+    return "spec.suspend" if story.kind == TRAIN_JOB else "spec.runPolicy.suspend"
 
 
 def _section(title: str, lines: Iterator[str], paint: Paint) -> list[str]:

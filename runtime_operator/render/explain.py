@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..api.names import DATASET_STEP, LAUNCHER, MODEL_STEP, NODE, TRAINER_STEP
+from ..api.names import DATASET_STEP, LAUNCHER, MODEL_STEP, NODE, TRAIN_JOB, TRAINER_STEP
 from . import describe
 from .plan import Decision, Gang, Object, Plan, PodSet
 
@@ -67,9 +67,11 @@ class Pods:
 class Explanation:
     """A plan, in words."""
 
+    kind: str
     job: str
     namespace: str
     runtime: str
+    """kind and name; empty where the job needs none"""
     suspended: bool
     objects: tuple[str, ...]
     pods: tuple[Pods, ...]
@@ -79,10 +81,10 @@ class Explanation:
 
 
 def explain(job: Object, plan: Plan, *, warnings: Sequence[str] = ()) -> Explanation:
-    """Retell the plan of a (stored) TrainJob; `warnings` are those of admission."""
+    """Retell the plan of a (stored) job; `warnings` are those of admission."""
     jobset = plan.find("JobSet")
     spec: Object = jobset["spec"] if jobset is not None else {}
-    reference = job["spec"]["runtimeRef"]
+    reference = job["spec"].get("runtimeRef")
     name = job["metadata"]["name"]
     claims = {
         template["metadata"]["name"]: describe.made_claim(template, name)
@@ -91,9 +93,10 @@ def explain(job: Object, plan: Plan, *, warnings: Sequence[str] = ()) -> Explana
     }
     rjobs = {each["name"]: each for each in spec.get("replicatedJobs") or ()}
     return Explanation(
+        kind=job.get("kind", TRAIN_JOB),
         job=name,
         namespace=job["metadata"].get("namespace") or "default",
-        runtime=f"{reference['kind']} {reference['name']}",
+        runtime=f"{reference['kind']} {reference['name']}" if reference else "",
         suspended=bool(spec.get("suspend")),
         objects=tuple(f"{each['kind']} {each['metadata']['name']}" for each in plan.objects),
         pods=tuple(_pods(each, rjobs[each.name], plan, claims) for each in plan.pod_sets),

@@ -25,7 +25,11 @@ APART = ("template", "status", "metadata", "runtimePatches")
 
 def unknown_field(kind: str, path: str) -> str:
     """Say that a field is unknown, and which one may be meant."""
-    root = kind_node(MODELS[kind])
+    return unknown_in(kind_node(MODELS[kind]), path)
+
+
+def unknown_in(root: Node, path: str) -> str:
+    """Say that a field is unknown to a schema, and which one may be meant."""
     *parents, name = _steps(path) or [""]
     known = _known(root, parents)
     meant = get_close_matches(name, known, n=1, cutoff=NEAR)

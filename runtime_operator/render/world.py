@@ -1,6 +1,6 @@
 """A heap of documents, sorted into what a cluster would make of it.
 
-TrainJobs and runtimes are ours; of two TrainJobs of one name the first is stored and the second is sent to
+Jobs and runtimes are ours; of two jobs of one kind and name the first is stored and the second is sent to
 change it. Everything else (PriorityClass, LimitRange, RuntimeClass, Secret, JobSet …) is taken for an
 object that exists already. An API server fills in some things, and so does this: the namespace `default`,
 a name for a generateName, and a uid that stands in for the real one.
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..api.legacy import is_legacy
 from ..api.names import KINDS, TRAIN_JOB, TRAINING_RUNTIME
 from .plan import Object
 
@@ -36,7 +37,7 @@ CLUSTER_KINDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A TrainJob that is sent to the API server, and the stored one it is to replace."""
+    """A job that is sent to the API server, and the stored one it is to replace."""
 
     job: Object
     old: Object | None = None
@@ -62,16 +63,17 @@ class World:
 def sort_documents(documents: Iterable[Object]) -> World:
     """Tell runtimes, TrainJobs and other objects apart; a name that comes twice is an update."""
     runtimes: dict[tuple[str, str | None, str], Object] = {}
-    sent: dict[tuple[str | None, str], Sent] = {}
+    sent: dict[tuple[str, str | None, str], Sent] = {}
     others: list[Object] = []
     for document in documents:
-        if document.get("kind") not in KINDS:
+        if document.get("kind") not in KINDS and not is_legacy(document):
             others.append(document)
             continue
         ours = _as_sent(document)
         place = (_namespace(ours), str(ours["metadata"].get("name", "")))
-        if ours["kind"] == TRAIN_JOB:
-            sent[place] = Sent(ours, old=sent[place].job if place in sent else None)
+        if ours["kind"] == TRAIN_JOB or is_legacy(ours):
+            known = sent.get((ours["kind"], *place))
+            sent[ours["kind"], *place] = Sent(ours, old=known.job if known else None)
         else:
             runtimes[ours["kind"], *place] = ours
     return World(tuple(runtimes.values()), tuple(sent.values()), tuple(others))

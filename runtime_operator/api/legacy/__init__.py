@@ -3,6 +3,7 @@
 from .check import check_legacy
 from .job import LegacyJob, Role, RunPolicy, Scheduling, is_legacy, read_legacy
 from .kinds import LEGACY_KINDS, LegacyKind, kind_of
+from .terms import terms, without_rest
 
 __all__ = [
     "LEGACY_KINDS",
@@ -15,4 +16,6 @@ __all__ = [
     "is_legacy",
     "kind_of",
     "read_legacy",
+    "terms",
+    "without_rest",
 ]

@@ -14,7 +14,7 @@ Json = Mapping[str, Any]
 def in_the_way(
     job: LegacyJob, objects: Iterable[Json], existing: Mapping[tuple[str, str], Json]
 ) -> Json | None:
-    """Return the first object of a plan whose name somebody else has taken; those before it may be applied."""
+    """Return the first object of a plan whose name somebody else has taken; those before it may be made."""
     for each in objects:
         there = existing.get((each["kind"], each["metadata"]["name"]))
         if there is not None and not _is_owned(there, job):

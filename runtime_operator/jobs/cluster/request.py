@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from ...api.legacy import is_legacy
 from ...api.modernise import modernise
 from ...api.names import KINDS, TRAIN_JOB
 from ...errors import SpecError
@@ -55,6 +56,11 @@ def prepare(documents: Document | Sequence[Document], *, namespace: str) -> Requ
     modern = [modernise(each) if each.get("kind") in KINDS else (each, ()) for each in given]
     warnings = tuple(warning for _, told in modern for warning in told)
     jobs = [document for document, _ in modern if document.get("kind") == TRAIN_JOB]
+    if older := next((each for each in given if is_legacy(each)), None):
+        kind = older["kind"]
+        raise SpecError(
+            f"kind: {kind}s are not run in a cluster yet; run it here, or `convert` it to a TrainJob"
+        )
     if len(jobs) != 1:
         raise SpecError(f"needs one TrainJob, got {len(jobs)}; give one at a time")
     others = tuple(document for document, _ in modern if document.get("kind") != TRAIN_JOB)

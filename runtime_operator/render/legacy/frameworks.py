@@ -153,12 +153,12 @@ def _xgboost(layout: Layout, part: Part, _: Installation) -> Env:
     return env
 
 
-def _paddle(layout: Layout, part: Part, _: Installation) -> Env:
+def _paddle(layout: Layout, part: Part, installation: Installation) -> Env:
     job = layout.job
     master = job.role("Master")
     first = master or part.role
     env = [UNBUFFERED, text("PADDLE_JOB_ID", job.name), text("PADDLE_NNODES", job.replicas)]
-    if part.role is first and part.first == 0:
+    if part.role is first and part.first == 0 and installation.judge == "operator":
         address = f"$(POD_IP_DUMMY):{port_of(job, first)}"
         env += [field("POD_IP_DUMMY", "status.podIP"), text("PADDLE_MASTER", address)]
     else:

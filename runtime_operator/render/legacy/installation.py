@@ -20,6 +20,7 @@ class Installation:
     """what the cluster's domain is called in TF_CONFIG; empty: it is left out"""
     init_image: str = "alpine:3.10"
     init_tries: int = 100
+    """how often a worker of a PyTorchJob looks its master up before it starts; 0: not at all"""
     kubectl_image: str = "ghcr.io/kubeflow/training-v1/kubectl-delivery:latest"
     """delivers a kubectl to MPI launchers that takes the name of a host for that of its pod"""
 

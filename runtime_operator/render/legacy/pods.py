@@ -31,7 +31,7 @@ def pod_template(layout: Layout, part: Part, installation: Installation) -> Obje
     spec: dict[str, Any] = {**role.pod, "restartPolicy": _pod_policy(role)}
     env = environment(layout, part, installation)
     spec["containers"] = [_container(job, each, env) for each in items(spec.get("containers"))]
-    if job.kind.name == "PyTorchJob" and role.name == "Worker" and job.role("Master"):
+    if installation.init_tries and role.name == "Worker" and _follows_master(job):
         spec["initContainers"] = [*items(spec.get("initContainers")), _wait_for_master(layout, installation)]
     if job.kind.name == "MPIJob":
         spec = with_mpi(spec, job, role, installation)
@@ -52,6 +52,10 @@ def replica_labels(job: LegacyJob, role: Role, index: int) -> dict[str, str]:
     """The labels that one replica alone has; the launcher of an MPIJob has no number."""
     labels = {} if role.name == "Launcher" else {INDEX_LABEL: str(index)}
     return {**labels, JOB_ROLE_LABEL: MASTER} if leads(job, role, index) else labels
+
+
+def _follows_master(job: LegacyJob) -> bool:
+    return job.kind.name == "PyTorchJob" and job.role("Master") is not None
 
 
 def _pod_policy(role: Role) -> str:

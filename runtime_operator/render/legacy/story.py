@@ -6,12 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...api.legacy import Role
+from ...api.names import TRAINER_STEP
 from ..plan import Gang, PodSet, RawDecision
 from ..pod_requests import pod_requests
 from .installation import Installation
 from .parts import Layout
 
 CUT = "%s and its pods get this name, since v1's would be longer than 63 characters; labels keep the job's"
+
+NO_GANG = (
+    "spec.runPolicy.schedulingPolicy: has no effect without a gang scheduler, which the installation names"
+)
 
 
 @dataclass(slots=True)
@@ -26,7 +31,7 @@ class Story:
     def pod_sets(self) -> tuple[PodSet, ...]:
         """The pods: one set a replicated job, all at the same time."""
         return tuple(
-            PodSet(part.name, "trainer", part.count, pod_requests(part.role.pod), 0)
+            PodSet(part.name, _step(part.role), part.count, pod_requests(part.role.pod), 0)
             for part in self.layout.parts
         )
 
@@ -39,12 +44,19 @@ class Story:
         return {} if self.layout.job.kind.name == "MPIJob" else found
 
 
+def _step(role: Role) -> str:
+    """Servers, schedulers and evaluators train nothing themselves."""
+    return TRAINER_STEP if role.name in ("Chief", "Master", "Worker") else ""
+
+
 def tell(layout: Layout, gang: Gang | None, installation: Installation) -> Story:
     """Write down what was decided for a job."""
     job, story = layout.job, Story(layout, gang)
     for role in job.roles:
         path = f"spec.{job.kind.field}[{role.name}]"
         story.warnings += [f"{path}{warning}" for warning in _warnings(role, installation)]
+    if job.spec.get("runPolicy", {}).get("schedulingPolicy") and gang is None:
+        story.warnings.append(NO_GANG)
     if layout.stem != job.name:
         story.decisions.append(("JobSet", layout.stem, CUT, ("the JobSet",)))
     if gang is not None:

@@ -123,7 +123,7 @@ REFUSED = {
     ),
     "no TrainJob": (
         [RUNTIME],
-        ["FILE: no TrainJob in it, but ClusterTrainingRuntime; add one, or name another"],
+        ["FILE: no job in it, but ClusterTrainingRuntime; add one, or name another"],
     ),
     "broken YAML": (
         ["kind: [\n"],
@@ -181,7 +181,7 @@ def test_validate_takes_a_runtime_alone(file, call):
 
 def test_validate_wants_something_of_ours(file, call):
     code, _, err = call("validate", "-f", file("kind: Secret\nmetadata: {name: a}\n"))
-    assert (code, "no TrainJob in it" in err) == (2, True)
+    assert (code, "no job in it" in err) == (2, True)
 
 
 def test_validate_tells_programs_that_all_is_right(file, call):

@@ -60,8 +60,8 @@ def test_keys_of_mpi_are_drawn_here():
 
 
 REFUSED = {
-    "no job": ((), "needs one TrainJob, got 0"),
-    "two jobs": ((job(), {**job(), "metadata": {"name": "gpt"}}), "needs one TrainJob, got 2"),
+    "no job": ((), "needs one job, got 0"),
+    "two jobs": ((job(), {**job(), "metadata": {"name": "gpt"}}), "needs one job, got 2"),
     "a runtime that nobody has": ((job(runtimeRef={"name": "none"}),), "none"),
     "a manager that is not here": (
         (job(managedBy="kueue.x-k8s.io/multikueue"),),
