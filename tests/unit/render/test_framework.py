@@ -148,7 +148,7 @@ def test_a_plugin_that_cannot_be_imported_is_named(monkeypatch):
     monkeypatch.setattr(registry, "entry_points", lambda group: [point])
     registry.installed.cache_clear()
     with pytest.raises(
-        SetupError, match="'lost' cannot be loaded from no_such_module:Lost: .* remove its package"
+        SetupError, match=r"'lost' cannot be loaded from no_such_module:Lost: .* remove its package"
     ):
         registry.installed()
 
