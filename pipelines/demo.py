@@ -32,7 +32,7 @@ def run_demo(settings: Settings, *, tiny: bool, say: Say) -> Path:
     started = time.monotonic()
     require_packages()
     folder = settings.runs / f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    with interruptible(lambda: take_away(folder)):
+    with interruptible(lambda: take_away(folder)), own_scratch():
         material = (tiny_material if tiny else small_material)(settings.cache / "demo", say)
         say(f"Teach {material.name} to {material.about}, and compare it with its base.")
         say(f"The pipeline finetune_llm does it here, {material.lasts}.")
@@ -69,7 +69,7 @@ def run_pipeline(material: Material, folder: Path) -> None:
         "evaluation_rules": RULES,
     }
     # whatever cluster is usual here: the folders are of this machine
-    with patch.dict(os.environ, {PLACE_VARIABLE: "local"}), own_scratch():
+    with patch.dict(os.environ, {PLACE_VARIABLE: "local"}):
         run_local(load_pipeline("finetune_llm"), arguments, folder)
 
 
