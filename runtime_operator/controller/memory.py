@@ -18,11 +18,8 @@ class Memory:
     """Secrets that are known to be made"""
     deleted: dict[str, float] = field(default_factory=dict)
     """by uid: when the API server took our deletion"""
-    adopted: Object | None = None
-    """the snapshot of a job that Trainer 2.3 began, which has no label of ours"""
-    looked_for_snapshot: bool = False
-    begun_by_trainer: dict[str, bool] = field(default_factory=dict)
-    """by name: whether a ConfigMap came with the JobSet that Trainer 2.3 made"""
+    from_trainer: dict[tuple[str, str], Object | None] = field(default_factory=dict)
+    """by kind and name: what was found, or not, that has no label of ours"""
     looked_for_traces: bool = False
     differs_since: float | None = None
     """since when the status that is stored is not the one that should be"""

@@ -127,7 +127,7 @@ class Reconciler:
                 continue
             stored = existing_like(each, existing)
             try:
-                if await self._world.came_with_jobset(each, job, existing, memory):
+                if await self._world.keeps(each, job, existing, memory):
                     continue
                 is_written = await self._writer.apply(each, stored, job, memory)
             except (ApiError, Retryable) as error:

@@ -1,8 +1,7 @@
 """What exists beside a job, as far as a pass needs it: its own objects, and what its gang is reckoned from.
 
 Of what we deleted nothing is shown any more, even while the watch has not told. A JobSet that ended and is
-gone is shown as it was, until its job's end is written. The ConfigMaps of a job that Trainer 2.3 began carry
-no label of ours, so they are asked for once.
+gone is shown as it was, until its job's end is written. What Trainer 2.3 made is shown as if it were ours.
 """
 
 from __future__ import annotations
@@ -13,16 +12,14 @@ import orjson
 
 from ..api.names import CLUSTER_TRAINING_RUNTIME, TRAINING_RUNTIME
 from ..kube.cache import Cached, Key
-from ..kube.errors import Forbidden, NotFound
-from ..kube.resource import CONFIG_MAPS, EVENTS
+from ..kube.errors import Forbidden
+from ..kube.resource import EVENTS
 from ..kube.transport import Transport
-from ..render import snapshot
 from ..render.dry_run import Runtime, read_runtime
 from ..render.plan import Object
-from ..render.plugins.progress import is_authority
-from ..render.render import OWN_LABEL
 from . import traces
 from .caches import Caches
+from .from_trainer import FromTrainer
 from .memory import Memory
 from .ownership import is_owned
 from .refusals import Refusal
@@ -35,6 +32,7 @@ class World:
 
     def __init__(self, transport: Transport, caches: Caches) -> None:
         self._transport, self._caches = transport, caches
+        self._from_trainer = FromTrainer(transport, caches)
         self._runtimes: dict[tuple[str, str], tuple[str, Runtime]] = {}
 
     async def existing(self, key: Key, job: Object, memory: Memory) -> Existing:
@@ -47,28 +45,13 @@ class World:
         jobset = found.get(("JobSet", key[1]))
         if jobset is None and (ended := await self._ended(key, job, memory)) is not None:
             found["JobSet", key[1]] = ended
-        place = ("ConfigMap", key[1] + snapshot.SUFFIX)
-        if place not in found and jobset is not None and is_owned(jobset, job):
-            adopted = await self._adopted(key[0], place[1], memory)
-            if adopted is not None:
-                found[place] = adopted
+        for each in await self._from_trainer.beside(key, job, found, memory):
+            found[each["kind"], each["metadata"]["name"]] = each
         return found
 
-    async def came_with_jobset(self, wanted: Object, job: Object, existing: Existing, memory: Memory) -> bool:
-        """Whether a ConfigMap stands as Trainer made it for its JobSet: it fits no other, and that one stays.
-
-        Not so the authority of our certificate, which was Trainer's before.
-        """
-        jobset = existing.get(("JobSet", job["metadata"]["name"]))
-        name = wanted["metadata"]["name"]
-        if wanted["kind"] != "ConfigMap" or ("ConfigMap", name) in existing or is_authority(wanted):
-            return False
-        if jobset is None or not is_owned(jobset, job):
-            return False
-        if name not in memory.begun_by_trainer:
-            found = await self._config_map(job["metadata"]["namespace"], name)
-            memory.begun_by_trainer[name] = found is not None and _is_trainers(found, job)
-        return memory.begun_by_trainer[name]
+    async def keeps(self, wanted: Object, job: Object, existing: Existing, memory: Memory) -> bool:
+        """Whether something stands that is not ours to write, although no cache holds it."""
+        return await self._from_trainer.keeps(wanted, job, existing, memory)
 
     def runtime(self, job: Object) -> Runtime | None:
         """The runtime that a job names, if it is known."""
@@ -136,21 +119,3 @@ class World:
             return [orjson.loads(raw) async for page in pages for raw in page.items]
         except Forbidden:
             return []
-
-    async def _adopted(self, namespace: str, name: str, memory: Memory) -> Object | None:
-        if not memory.looked_for_snapshot:
-            memory.adopted = await self._config_map(namespace, name)
-            memory.looked_for_snapshot = True
-        return memory.adopted
-
-    async def _config_map(self, namespace: str, name: str) -> Object | None:
-        """One that our caches do not hold."""
-        try:
-            found: Object = orjson.loads(await self._transport.get(CONFIG_MAPS, namespace, name))
-        except NotFound:
-            return None
-        return found
-
-
-def _is_trainers(found: Object, job: Object) -> bool:
-    return is_owned(found, job) and OWN_LABEL not in (found["metadata"].get("labels") or {})

@@ -421,6 +421,28 @@ async def test_files_that_trainer_made_for_a_jobset_stay_with_it():
 
 
 @in_virtual_time
+async def test_a_gang_that_trainer_made_stays_while_it_runs_and_goes_when_it_rests():
+    async with Stage() as stage:
+        stage.api.create(CLUSTER_TRAINING_RUNTIMES, runtime("gang", gang=GANG))
+        stage.create_job(runtime="gang")
+        await stage.until_jobset()
+        for resource, name in ((VOLCANO, "bert"), (CONFIG_MAPS, "bert-runtime-snapshot"), (JOBSETS, "bert")):
+            stage.api.change(resource, NAMESPACE, name, lambda document: document["metadata"].pop("labels"))
+        stage.api.change(VOLCANO, NAMESPACE, "bert", {"spec": {"minMember": 7}})
+        await stage.restart()
+        stage.report(active=1, ready=1)
+        await stage.settle()
+        assert stage.api.get(VOLCANO, NAMESPACE, "bert")["spec"]["minMember"] == 7
+        stage.change_job(suspend=True)
+        await until(lambda: not stage.children((VOLCANO,)))
+        stage.change_job(suspend=False)
+        await until(lambda: stage.children((VOLCANO,)))
+        assert stage.api.get(VOLCANO, NAMESPACE, "bert")["spec"]["minMember"] == 2
+        stage.end()
+        await until(lambda: not stage.children((VOLCANO,)))
+
+
+@in_virtual_time
 async def test_what_the_api_server_refuses_is_told():
     async with Stage() as stage:
 
