@@ -36,14 +36,14 @@ def dataset_report(report: DatasetReport) -> str:
 
 
 def _headlines(report: DatasetReport) -> list[Figure]:
-    problems = sum(finding.rows for finding in report.findings)
+    problems, kinds = sum(finding.rows for finding in report.findings), len(report.findings)
     heads = [
         Figure("accepted" if report.accepted else "refused", "verdict", _because(report)),
         Figure(f"{report.rows:,}", "rows", _written(report)),
         Figure(
             f"{problems:,}",
             "problems",
-            f"of {len(report.findings)} kinds" if report.findings else "none found",
+            f"of {kinds} {'kind' if kinds == 1 else 'kinds'}" if kinds else "none found",
         ),
     ]
     if report.lengths:

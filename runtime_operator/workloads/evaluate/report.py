@@ -77,7 +77,7 @@ def _headlines(evaluation: Evaluation) -> list[Figure]:
 
 def _gain(score: Score) -> str:
     gap = score.difference.value if score.difference else 0.0
-    return f"{100 * gap:+.1f} points" if score.name in SHARES else f"{gap:+.4g}"
+    return apart(score, gap) + (" points" if score.name in SHARES else "")
 
 
 def _bars(score: Score) -> list[Bar]:
@@ -142,11 +142,19 @@ def _gap(score: Score) -> str:
     gap = score.difference
     if gap is None:
         return ""
-    by, form, unit = (100, "+.1f", " points") if score.name in SHARES else (1, "+.2g", "")
-    value = f"{by * gap.value:{form}}"
+    unit = " points" if score.name in SHARES else ""
     if gap.low is None or gap.high is None:
-        return value + unit
-    return f"{value} ({by * gap.low:{form}} to {by * gap.high:{form}}){unit}"
+        return apart(score, gap.value) + unit
+    return f"{apart(score, gap.value)} ({apart(score, gap.low)} to {apart(score, gap.high)}){unit}"
+
+
+def apart(score: Score, gap: float) -> str:
+    """How far two figures lie apart, as a person writes it: never as a power of ten."""
+    if score.name in SHARES:
+        return f"{100 * gap:+.1f}"
+    if abs(gap) >= 10:
+        return f"{gap:+,.0f}"
+    return f"{gap:+.2g}" if abs(gap) >= 0.001 else f"{gap:+.4f}"
 
 
 def _answers(evaluation: Evaluation) -> list[Html]:
