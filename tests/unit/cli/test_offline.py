@@ -241,3 +241,44 @@ def test_crds_prints_json_for_programs(call):
     code, out, _ = call("crds", "-o", "json")
     assert [each["spec"]["names"]["kind"] for each in json.loads(out)] == KINDS
     assert code == 0
+
+
+OLDER = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: ddp, namespace: lab}
+spec:
+  pytorchReplicaSpecs:
+    Master: {template: {spec: {containers: [{name: pytorch, image: lab.example/train:1}]}}}
+    Worker: {replicas: 3, template: {spec: {containers: [{name: pytorch, image: lab.example/train:1}]}}}
+"""
+
+
+def test_a_job_of_an_older_kind_is_rendered_beside_a_trainjob(file, call):
+    code, out, err = call("render", "-f", file(RUNTIME, JOB, OLDER))
+    kinds = [each["kind"] for each in yaml.safe_load_all(out)]
+    assert (code, err, kinds) == (0, "", ["ConfigMap", "JobSet", *["Service"] * 4, "JobSet"])
+
+
+def test_a_job_of_an_older_kind_is_explained(file, call):
+    code, out, _ = call("explain", "-f", file(OLDER))
+    assert (code, out.splitlines()[0]) == (0, "PyTorchJob ddp in namespace lab")
+    assert "found at ddp-worker-0 … ddp-worker-2" in out
+
+
+def test_a_job_of_an_older_kind_is_refused_like_any_other(file, call):
+    misspelt = OLDER.replace("replicas: 3", "replicsa: 3")
+    path = "PyTorchJob/ddp: spec.pytorchReplicaSpecs.Worker.replicsa"
+    code, _, err = call("validate", "-f", file(misspelt))
+    assert (code, err) == (2, f"kfp-trainer: {path}: unknown field: did you mean 'replicas'?\n")
+    code, _, err = call("validate", "-f", file(OLDER.replace("replicas: 3", "replicas: 0")))
+    path = "PyTorchJob/ddp: spec.pytorchReplicaSpecs[Worker].replicas"
+    assert (code, err) == (2, f"kfp-trainer: {path}: must be at least 1\n")
+
+
+def test_a_change_of_a_job_of_an_older_kind_is_judged_as_one(file, call):
+    managed = OLDER.replace("spec:\n", "spec:\n  runPolicy: {managedBy: kueue.x-k8s.io/multikueue}\n", 1)
+    code, _, err = call("validate", "-f", file(OLDER, managed))
+    assert (code, "spec.runPolicy.managedBy: field is immutable" in err) == (2, True)
+    code, _, err = call("validate", "-f", file(managed))
+    assert (code, "here nothing is built" in err) == (0, True)

@@ -2,7 +2,7 @@ import ipaddress
 
 import pytest
 
-from kfp_trainer.runtime_operator.local.names import addresses, all_names, short_names
+from kfp_trainer.runtime_operator.local.names import addresses, all_names, service_names, short_names
 
 
 def jobset(name: str = "bert", **replicated_jobs: dict) -> dict:
@@ -67,4 +67,24 @@ def test_a_pod_is_found_by_its_short_name_and_by_those_with_a_domain():
             "bert-node-0-0.trees.lab.svc.cluster.local",
         ],
         "127.128.0.9",
+    )
+
+
+def test_a_service_of_one_job_is_a_name_of_its_pod():
+    selector = {
+        "jobset.sigs.k8s.io/jobset-name": "bert",
+        "jobset.sigs.k8s.io/replicatedjob-name": "worker",
+        "jobset.sigs.k8s.io/job-index": "1",
+    }
+    service = {"metadata": {"name": "bert-worker-1", "namespace": "lab"}, "spec": {"selector": selector}}
+    other = {"metadata": {"name": "other"}, "spec": {"selector": {"app": "other"}}}
+    found = service_names([service, other], jobset(worker={"replicas": 2}), {"bert-worker-1-0": "127.1.2.3"})
+    assert found == dict.fromkeys(
+        (
+            "bert-worker-1",
+            "bert-worker-1.lab",
+            "bert-worker-1.lab.svc",
+            "bert-worker-1.lab.svc.cluster.local",
+        ),
+        "127.1.2.3",
     )

@@ -6,6 +6,7 @@ import pytest
 from kfp_trainer.runtime_operator.errors import SpecError
 from kfp_trainer.runtime_operator.jobs.shipped import shipped_runtimes
 from kfp_trainer.runtime_operator.local.submission import submit
+from tests.legacy_jobs import legacy_document
 
 JOB = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",
@@ -76,3 +77,41 @@ def test_refused(sentence):
     documents, said = REFUSED[sentence]
     with pytest.raises(SpecError, match=said):
         submitted(*documents)
+
+
+def test_a_job_of_an_older_kind_ends_by_its_jobset_alone():
+    found = submitted(legacy_document("PyTorchJob", {"Master": {}, "Worker": {"replicas": 2}}))
+    spec = found.jobset["spec"]
+    assert spec["successPolicy"]["targetReplicatedJobs"] == ["master"]
+    worker = spec["replicatedJobs"][1]["template"]["spec"]
+    assert (worker["completionMode"], "initContainers" in worker["template"]["spec"]) == ("Indexed", False)
+    assert [each["metadata"]["name"] for each in found.objects] == [
+        "job-master-0",
+        "job-worker-0",
+        "job-worker-1",
+    ]
+
+
+def test_an_older_job_that_rests_has_the_digest_of_one_that_runs():
+    rests = legacy_document("TFJob", {"Worker": {}}, runPolicy={"suspend": True})
+    assert submitted(rests).digest == submitted(legacy_document("TFJob", {"Worker": {}}, runPolicy={})).digest
+
+
+NOT_HERE = {
+    "an MPIJob": (
+        legacy_document("MPIJob", {"Launcher": {}, "Worker": {}}),
+        "kind: MPIJobs start their workers by kubectl, which needs a cluster; "
+        "write a TrainJob with an mpi policy",
+    ),
+    "a job that another cluster runs": (
+        legacy_document("TFJob", {"Worker": {}}, runPolicy={"managedBy": "kueue.x-k8s.io/multikueue"}),
+        "spec.runPolicy.managedBy: kueue.x-k8s.io/multikueue is not on this machine; remove it",
+    ),
+}
+
+
+@pytest.mark.parametrize(("document", "sentence"), NOT_HERE.values(), ids=NOT_HERE)
+def test_older_jobs_that_do_not_run_here(document, sentence):
+    with pytest.raises(SpecError) as error:
+        submitted(document)
+    assert str(error.value) == sentence

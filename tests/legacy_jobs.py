@@ -1,0 +1,38 @@
+"""Jobs of the older kinds, as small as they can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kfp_trainer.runtime_operator.api.legacy import LEGACY_KINDS, LegacyJob, read_legacy
+
+
+def legacy_document(
+    kind: str, roles: dict[str, dict[str, Any]], *, name: str = "job", **spec: Any
+) -> dict[str, Any]:
+    """A document of a kind; of each role what differs from one replica of the framework's container."""
+    known = LEGACY_KINDS[kind]
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "lab", "uid": "u-1"},
+        "spec": {
+            known.field: {role: _role(known.container, **given) for role, given in roles.items()},
+            **spec,
+        },
+    }
+
+
+def legacy_job(kind: str, roles: dict[str, dict[str, Any]], *, name: str = "job", **spec: Any) -> LegacyJob:
+    """The same, as it is meant."""
+    return read_legacy(legacy_document(kind, roles, name=name, **spec))
+
+
+def _role(
+    container: str, *, pod: dict[str, Any] | None = None, metadata: dict[str, Any] | None = None, **given: Any
+) -> dict[str, Any]:
+    main = {"name": container, "image": "lab.example/train:1"}
+    template: dict[str, Any] = {"spec": {"containers": [main], **(pod or {})}}
+    if metadata:
+        template["metadata"] = metadata
+    return {"replicas": 1, "template": template, **given}

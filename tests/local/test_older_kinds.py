@@ -1,0 +1,66 @@
+"""Jobs of kubeflow.org/v1 as processes: every role knows the others, and the role that leads decides."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kfp_trainer.runtime_operator.errors import JobFailed
+from tests.legacy_jobs import legacy_document
+
+PRINT = "import os; print(os.environ['TF_CONFIG'])"
+MEET = """
+import os, socket
+port, rank = int(os.environ["MASTER_PORT"]), int(os.environ["RANK"])
+if rank == 0:
+    server = socket.create_server((os.environ["MASTER_ADDR"], port))
+    print(sorted(server.accept()[0].makefile().readline().strip() for _ in range(2)))
+else:
+    import time
+    while True:
+        try:
+            other = socket.create_connection((os.environ["MASTER_ADDR"], port))
+            break
+        except OSError:
+            time.sleep(0.05)
+    other.sendall(f"{rank} of {os.environ['WORLD_SIZE']}\\n".encode())
+"""
+
+
+def running(container: str, *command: str) -> dict:
+    return {
+        "pod": {"containers": [{"name": container, "image": "lab.example/train:1", "command": [*command]}]}
+    }
+
+
+def document(kind: str, roles: dict, **spec) -> dict:
+    made = legacy_document(kind, roles, **spec)
+    return {**made, "metadata": {"name": "job"}}
+
+
+def test_every_replica_of_a_tfjob_knows_its_place(workshop) -> None:
+    role = running("tensorflow", "python3", "-c", PRINT)
+    jobs = workshop.jobs
+    name = jobs.create(document("TFJob", {"Chief": role, "Worker": {**role, "replicas": 2}}))
+    assert jobs.wait(name, timeout=60).phase == "Complete"
+    found = [json.loads(line.text) for line in jobs.logs(name, everybody=True)]
+    tasks = {(each["task"]["type"], each["task"]["index"]) for each in found}
+    assert tasks == {("chief", 0), ("worker", 0), ("worker", 1)}
+    assert len({json.dumps(each["cluster"], sort_keys=True) for each in found}) == 1
+
+
+def test_workers_of_a_pytorchjob_find_their_master(workshop) -> None:
+    role = running("pytorch", "python3", "-c", MEET)
+    jobs = workshop.jobs
+    name = jobs.create(document("PyTorchJob", {"Master": role, "Worker": {**role, "replicas": 2}}))
+    assert jobs.wait(name, timeout=60).phase == "Complete"
+    assert [line.text for line in jobs.logs(name)] == ["['1 of 3', '2 of 3']"]
+
+
+def test_a_permanent_exit_code_of_a_worker_ends_the_job(workshop) -> None:
+    worker = {**running("jax", "sh", "-c", "exit 3"), "restartPolicy": "ExitCode"}
+    jobs = workshop.jobs
+    name = jobs.create(document("JAXJob", {"Worker": worker}))
+    with pytest.raises(JobFailed, match="exit code 3"):
+        jobs.wait(name, timeout=60)
