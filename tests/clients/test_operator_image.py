@@ -18,11 +18,10 @@ import pytest
 from tests.images.building import Built, build, run
 from tests.images.inputs import make_context
 from tests.images.layers import why_not
+from tests.images.page import told_megabytes
 from tests.servers.ports import free_port
 from tests.servers.web import Answer, Asked, Service, said
 
-MOST_MEGABYTES = 150
-"""on top of the base, uncompressed"""
 PORTS = ("health", "metrics", "webhook", "progress")
 UNKNOWN = "1000740000:0"
 """as some clusters run every image: a number without a name, in the group of root"""
@@ -45,8 +44,8 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return build("operator", make_context(tmp_path_factory.mktemp("images")))
 
 
-def test_it_is_small(image: Built) -> None:
-    assert image.own_megabytes < MOST_MEGABYTES
+def test_it_is_as_small_as_told(image: Built) -> None:
+    assert image.own_megabytes == pytest.approx(told_megabytes("operator"), rel=0.25)
 
 
 def test_its_user_writes_nowhere_but_to_tmp(image: Built) -> None:

@@ -103,7 +103,8 @@ class _Building:
             if keyword == "ARG":
                 args.update([argument(words, self.arguments)])
             elif keyword == "RUN":
-                inside = Container(built.layers, {**args, **config.env}, config.user, config.workdir)
+                given = {name: value for name, value in args.items() if value}
+                inside = Container(built.layers, {**given, **config.env}, config.user, config.workdir)
                 built = replace(built, layers=(*built.layers, self._run(inside, words)))
             elif keyword == "COPY":
                 words = filled(words, {**args, **config.env})

@@ -1,8 +1,9 @@
 """What a shell block asks for, command by command, and whether each exists as the page writes it.
 
 Known are our own command with its options and arguments, verbs of make, modules and paths behind python -m,
-kubectl's verbs and the files and folders it is given, and what pip is told to install of ours. Other commands
-pass, but a block that holds none of the known ones is refused: it has to be run.
+kubectl's verbs and the files and folders it is given, what pip is told to install of ours, and the images
+that podman builds. Other commands pass, but a block that holds none of the known ones is refused: it has to
+be run.
 """
 
 import importlib.util
@@ -20,6 +21,7 @@ import click
 from kfp_trainer.runtime_operator.cli.main import cli
 
 from .blocks import ROOT, Block, PageError
+from .engines import of_engine
 
 HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1(.*?\n).*?^\s*\2$", re.MULTILINE | re.DOTALL)
 ASSIGNMENT = re.compile(r"\w+=")
@@ -182,4 +184,5 @@ CHECKS: dict[str, Callable[[Sequence[str], set[str]], str]] = {
     "python": of_python,
     "kubectl": of_kubectl,
     "pip": of_pip,
+    "podman": of_engine,
 }

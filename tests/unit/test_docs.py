@@ -78,6 +78,17 @@ REFUSED = {
         "python -m kfp_trainer.runtime_operator.nothing",
         "there is no module",
     ),
+    "an image that is not ours": (
+        "sh",
+        "podman build -t operators:1 -f manifests/images/operator/Containerfile manifests/images",
+        "operators:1 is no image of ours",
+    ),
+    "an argument that a Containerfile does not have": (
+        "sh",
+        "podman build -t ghcr.io/kfp-trainer/operator:0.1.0 -f manifests/images/operator/Containerfile "
+        "--build-arg TORCH=x manifests/images",
+        "no build argument TORCH",
+    ),
     "nothing that a test knows": ("sh", "ls -l\necho hello", "<!-- run -->"),
     "what bash cannot read": ("sh", "make demo &&& make test", "bash cannot read this"),
     "a language nobody checks": ("bash", "make demo", "take sh, yaml, python, json or text"),

@@ -2,6 +2,8 @@
 
 import platform
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -10,14 +12,16 @@ from pathlib import Path
 
 import pytest
 import yaml
+from kfp import compiler, dsl
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from kfp_trainer.components.evaluation.gate_model import gate_model
 from kfp_trainer.runtime_operator.images import IMAGES, REGISTRY, VERSION, image
 from tests.cluster.process_node.images import ENTRYPOINTS, NOT_ROOT
 from tests.images.building import DEBIAN
-from tests.images.containerfile import Config, Stage, parse
+from tests.images.containerfile import Config, Stage, instructions, parse
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "manifests/images"
@@ -36,6 +40,7 @@ ON = {
     "workload-torchtune": ["workload", "workload-cuda", "workload-torchtune"],
 }
 """the lists that an image holds: its own, and those of what it is built on"""
+PAGE = (ROOT / "docs/images.md").read_text()
 SPEAKERS = ("README.md", "docs", "components", "pipelines", "manifests", "runtime_operator", "tests/cluster")
 every_image = pytest.mark.parametrize("name", TEXTS)
 
@@ -183,3 +188,38 @@ def needed(extras: Iterable[str]) -> set[str]:
             found = [Requirement(each) for each in requires(name) or ()]
             waiting += [each for each in found if not each.marker or each.marker.evaluate(environment)]
     return {name for name, _ in done} - {"kfp-trainer"}
+
+
+def test_the_page_tells_every_argument_of_a_build() -> None:
+    told = set(re.findall(r"^\| `(\w+)=", PAGE, re.MULTILINE))
+    assert told == {
+        words.partition("=")[0]
+        for text in TEXTS.values()
+        for keyword, words in instructions(text)
+        if keyword == "ARG"
+    }
+
+
+def test_the_page_builds_every_image() -> None:
+    assert [image(name) for name in IMAGES] == re.findall(r"^podman build -t (\S+) ", PAGE, re.MULTILINE)
+
+
+def test_a_step_runs_in_the_image_that_the_page_lets_it(tmp_path: Path) -> None:
+    @dsl.pipeline(name="p")
+    def steps() -> None:
+        gate_model(model_path="a", evaluation_path="b", rules="c").set_container_image("mine:1")
+
+    assert "set_container_image" in PAGE
+    compiler.Compiler().compile(steps, str(tmp_path / "p.yaml"))
+    assert re.findall(r"^ +image: (\S+)", (tmp_path / "p.yaml").read_text(), re.MULTILINE) == ["mine:1"]
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl: not on the PATH")
+def test_the_kustomization_of_the_page_renames_the_operator(tmp_path: Path) -> None:
+    document = yaml.safe_load(re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0])
+    shutil.copytree(ROOT / "manifests", tmp_path / "manifests")
+    mine = tmp_path / "manifests/overlays/mine"
+    mine.mkdir()
+    (mine / "kustomization.yaml").write_text(yaml.safe_dump(document))
+    built = subprocess.run(["kubectl", "kustomize", mine], capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"image: (\S*operator\S*)", built) == [f"registry.example.org/ml/operator:{VERSION}"]
