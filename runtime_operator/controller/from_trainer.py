@@ -5,7 +5,7 @@ Nothing of it carries our label, so no cache holds it: it is asked for once, and
     the snapshot          the job is rendered from it, as before
     the PodGroup          stays while the job runs; of one that rests or ends it goes, as any does
     host lists, scripts   fit the JobSet that Trainer made, whose pods cannot change, and stay with it
-    the authority         is that of our certificate from now on: it is told as to any job
+    the authority         is that of our certificate from now on, for trainers that report progress already
 """
 
 from __future__ import annotations
@@ -49,13 +49,15 @@ class FromTrainer:
         return [each for each in found if each is not None and each["metadata"]["uid"] not in memory.deleted]
 
     async def keeps(self, wanted: Object, job: Object, existing: Existing, memory: Memory) -> bool:
-        """Whether a ConfigMap that is wanted stands already, as Trainer made it for its JobSet."""
+        """Whether a ConfigMap is to stay as Trainer made it for its JobSet, or away if it made none."""
         jobset, name = existing.get(("JobSet", job["metadata"]["name"])), wanted["metadata"]["name"]
-        if wanted["kind"] != "ConfigMap" or ("ConfigMap", name) in existing or is_authority(wanted):
+        if wanted["kind"] != "ConfigMap" or ("ConfigMap", name) in existing:
             return False
         if jobset is None or not is_owned(jobset, job):
             return False
         found = await self._config_map(job["metadata"]["namespace"], name, memory)
+        if is_authority(wanted):
+            return found is None and not _has_label(jobset)
         return found is not None and is_owned(found, job) and not _has_label(found)
 
     def _kinds_of_groups(self) -> list[Resource]:
