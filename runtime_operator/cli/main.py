@@ -28,13 +28,14 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "demo": ("demo", "Fine-tune and evaluate a small model on this machine."),
     },
     "Write a job": {
-        "validate": ("offline", "Say whether a TrainJob is right, and what to mend."),
-        "render": ("offline", "Print the objects a TrainJob becomes."),
-        "explain": ("offline", "Draw a TrainJob: who waits for whom, how many processes, and why."),
+        "validate": ("offline", "Say whether a job is right, and what to mend."),
+        "render": ("offline", "Print the objects a job becomes."),
+        "explain": ("offline", "Draw a job: who waits for whom, how many processes, and why."),
+        "convert": ("convert", "Turn a job of an older kind into a TrainJob and its runtime."),
         "crds": ("crds", "Print the custom resource definitions."),
     },
     "Run a job": {
-        "run": ("run", "Run a TrainJob, on this machine or in a cluster."),
+        "run": ("run", "Run a job, on this machine or in a cluster."),
         "get": ("jobs", "List the jobs, or show one."),
         "describe": ("jobs", "Tell everything about a job, and why it is where it is."),
         "logs": ("run", "Print what a job has printed."),

@@ -11,7 +11,7 @@ from ...api.shapes import at, items, mapping, named
 from ..overlay import Object
 from .installation import Installation
 from .parts import Layout, Part
-from .values import GLOBAL_INDEX, JOB_INDEX, field, index_within, literal, text
+from .values import field, index_within, literal, text
 
 Env = list[Object]
 Builder = Callable[[Layout, Part, Installation], Env]
@@ -39,7 +39,7 @@ def _tensorflow(layout: Layout, part: Part, installation: Installation) -> Env:
     job = layout.job
     if job.replicas == 1:
         return []
-    index, before = index_within(part)
+    index, before = index_within(layout, part)
     task = _task(part, index)
     if job.spec.get("enableDynamicWorker"):
         cluster = _compact(_sparse_cluster(layout, part, index, installation))
@@ -75,9 +75,8 @@ def _addresses(layout: Layout, role: Role, installation: Installation) -> list[s
 
 
 def _address(layout: Layout, role: Role, index: str, installation: Installation) -> str:
-    job, domain = layout.job, installation.custom_domain
-    host = f"{layout.host_stem}-{role.lower}-{index}.{job.namespace}.svc"
-    return f"{host}{f'.{domain}' if domain else ''}:{port_of(job, role)}"
+    domain = f".{installation.custom_domain}" if installation.custom_domain else ""
+    return f"{layout.address(role, index)}{domain}:{port_of(layout.job, role)}"
 
 
 def _pytorch(layout: Layout, part: Part, _: Installation) -> Env:
@@ -91,7 +90,7 @@ def _pytorch(layout: Layout, part: Part, _: Installation) -> Env:
         env += [text("MASTER_PORT", port), text("PET_MASTER_PORT", port)]
         env += [text("MASTER_ADDR", host), text("PET_MASTER_ADDR", host)]
         env += [text("WORLD_SIZE", job.replicas * each)]
-        env += [field("RANK", GLOBAL_INDEX), field("PET_NODE_RANK", GLOBAL_INDEX)]
+        env += [field("RANK", layout.rank_field), field("PET_NODE_RANK", layout.rank_field)]
     elastic = job.spec.get("elasticPolicy")
     if elastic is None:
         return [*env, text("PET_NPROC_PER_NODE", processes), text("PET_NNODES", job.replicas)]
@@ -142,7 +141,7 @@ def _xgboost(layout: Layout, part: Part, _: Installation) -> Env:
         text("MASTER_PORT", port_of(job, master)),
         text("MASTER_ADDR", layout.host(master)),
         text("WORLD_SIZE", job.replicas),
-        field("RANK", GLOBAL_INDEX),
+        field("RANK", layout.rank_field),
         UNBUFFERED,
     ]
     if job.replicas > 1 and worker is not None:
@@ -176,13 +175,13 @@ def _jax(layout: Layout, part: Part, _: Installation) -> Env:
         text("COORDINATOR_PORT", port_of(job, part.role)),
         text("COORDINATOR_ADDRESS", layout.host(part.role)),
         text("NUM_PROCESSES", job.replicas),
-        field("PROCESS_ID", JOB_INDEX),
+        field("PROCESS_ID", layout.index_field),
     ]
 
 
 def _mxnet(layout: Layout, part: Part, _: Installation) -> Env:
     job = layout.job
-    index, before = index_within(part)
+    index, before = index_within(layout, part)
     cluster = {
         role.lower: [{"url": host, "port": port_of(job, role)} for host in layout.hosts(role)]
         for role in sorted(job.roles, key=lambda role: role.lower)
@@ -200,7 +199,7 @@ def _mxnet(layout: Layout, part: Part, _: Installation) -> Env:
         text("DMLC_ROLE", part.role.lower),
         text("DMLC_USE_KUBERNETES", 1),
     ]
-    return [*env, field("DMLC_WORKER_ID", JOB_INDEX)] if part.role.name == "Worker" else env
+    return [*env, field("DMLC_WORKER_ID", layout.index_field)] if part.role.name == "Worker" else env
 
 
 def _tuner_key(role: Role) -> str:

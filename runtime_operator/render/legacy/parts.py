@@ -19,6 +19,8 @@ from ..dns import LABEL_LENGTH
 POD_ENDING = "-0-abcde"
 """what a Job appends to its own name for a pod's"""
 DIGEST_LENGTH = 8
+JOB_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-index']"
+GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class Layout:
 
     job: LegacyJob
     parts: tuple[Part, ...]
+    index_field: str = JOB_INDEX
+    """where a pod finds its number within its part"""
+    rank_field: str = GLOBAL_INDEX
+    """where it finds its number within the job"""
 
     @cached_property
     def stem(self) -> str:
@@ -58,6 +64,10 @@ class Layout:
     def host(self, role: Role, index: int = 0) -> str:
         """The name under which the other replicas find this one, within the namespace."""
         return f"{self.host_stem}-{role.lower}-{index}"
+
+    def address(self, role: Role, index: str) -> str:
+        """The name with the namespace, for a number that may be a text yet to be expanded."""
+        return f"{self.host_stem}-{role.lower}-{index}.{self.job.namespace}.svc"
 
     def hosts(self, role: Role) -> list[str]:
         """The host names of all replicas of a role."""

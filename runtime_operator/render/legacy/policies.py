@@ -15,9 +15,8 @@ from .installation import Installation
 from .parts import Layout, Part
 
 MOST = 2**31 - 1
-PERMANENT = (1, 127)
+PERMANENT = range(1, 128)
 """exit codes that ExitCode takes for final; what is above may be tried again"""
-RETRIED = (128, 255)
 
 
 def job_spec(layout: Layout, part: Part, template: Object, installation: Installation) -> dict[str, Any]:
@@ -59,17 +58,10 @@ def _decides(job: LegacyJob, role: Role) -> bool:
 
 
 def _exit_codes(job: LegacyJob, role: Role) -> list[Object]:
-    """The rules of ExitCode; a code that nobody knows is tried again."""
+    """The rules of ExitCode; what no rule names is tried again."""
+    lost = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
     container = job.kind.container
     if all(each.get("name") != container for each in role.pod.get("containers") or ()):
-        return [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
-    return [
-        {"action": "FailJob", "onExitCodes": _codes(container, PERMANENT)},
-        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
-        {"action": "Ignore", "onExitCodes": _codes(container, RETRIED)},
-    ]
-
-
-def _codes(container: str, bounds: tuple[int, int]) -> Object:
-    first, last = bounds
-    return {"containerName": container, "operator": "In", "values": list(range(first, last + 1))}
+        return [lost]
+    codes = {"containerName": container, "operator": "In", "values": list(PERMANENT)}
+    return [{"action": "FailJob", "onExitCodes": codes}, lost]

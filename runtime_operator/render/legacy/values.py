@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..overlay import Object
-from .parts import Part
+from .parts import Layout, Part
 
-JOB_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-index']"
-"""the number of a replica within its part"""
-GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
-"""the number of a replica within the job, in the order of the parts"""
 INDEX_VARIABLE = "KFP_TRAINER_REPLICA_INDEX"
 """holds the number of a replica where another variable has it within its text"""
 
@@ -29,11 +25,11 @@ def field(name: str, path: str) -> Object:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
-def index_within(part: Part) -> tuple[str, list[Object]]:
+def index_within(layout: Layout, part: Part) -> tuple[str, list[Object]]:
     """How a text names a replica's number, and the variable it needs before it."""
     if part.count == 1:
         return str(part.first), []
-    return f"$({INDEX_VARIABLE})", [field(INDEX_VARIABLE, JOB_INDEX)]
+    return f"$({INDEX_VARIABLE})", [field(INDEX_VARIABLE, layout.index_field)]
 
 
 def literal(value: str) -> str:

@@ -1,0 +1,47 @@
+"""`convert`: from a job of an older kind to the TrainJob and the runtime that do the same.
+
+The documents go to stdout, what they cannot say to stderr. Nothing is written or applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from ..api.legacy import is_legacy, read_legacy
+from ..errors import SpecError
+from ..render.legacy.convert import convert as convert_job
+from ..render.legacy.dry_run import dry_run_any
+from .documents import read_documents
+from .output import Output, output_option, print_data
+
+
+@click.command()
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="Jobs of kubeflow.org/v1: TFJob, PyTorchJob, MPIJob …; - is stdin; repeatable.",
+)
+@output_option
+def convert(files: Sequence[str], output: Output) -> None:
+    """Print the TrainJob and the runtime that do what a job of an older kind does, and tell what is lost."""
+    documents = [each for each in read_documents(files) if is_legacy(each)]
+    if not documents:
+        raise SpecError(f"{', '.join(files)}: no job of an older kind in it; name a file that has one")
+    run = dry_run_any(documents)
+    errors = dict.fromkeys(error for each in run.jobs for error in each.errors)
+    if errors:
+        raise SpecError([*errors])
+    printed = []
+    for job in run.jobs:
+        made = convert_job(read_legacy(job.review.stored))
+        printed += [dict(made.runtime), dict(made.train_job)]
+        for lost in made.lost:
+            mark = click.style("not carried over:", fg="yellow")
+            click.echo(f"{mark} {job.review.name}: {lost}", err=True)
+    print_data(printed, output)
