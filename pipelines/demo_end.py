@@ -11,11 +11,12 @@ from typing import Any
 
 from .demo_material import Material, program
 
-TUNED, EVALUATED = "workspace/tuned", "workspace/evaluation"
+WORKSPACE = "workspace"
+TUNED, EVALUATED = f"{WORKSPACE}/tuned", f"{WORKSPACE}/evaluation"
 OPEN = {
-    "base and tuned": f"{EVALUATED}/evaluation_report.html",
-    "how it was trained": f"{TUNED}/training_report.html",
-    "the tuned model's card": f"{TUNED}/merged/README.md",
+    "evaluation/evaluation_report.html": "base and tuned, answer by answer",
+    "tuned/training_report.html": "how it was trained",
+    "tuned/merged/README.md": "the tuned model's card",
 }
 SHOWN = 3
 LONGEST = 100
@@ -34,9 +35,9 @@ def results(folder: Path, material: Material) -> Iterator[str]:
     for sample in chosen(evaluation["samples"]):
         yield ""
         yield from side_by_side(sample)
-    yield "\nOpen"
-    for what, name in OPEN.items():
-        yield f"  {what:22} {in_short(folder / name)}"
+    yield f"\nOpen, in {in_short(folder / WORKSPACE)}"
+    for name, what in OPEN.items():
+        yield f"  {name:34} {what}"
     yield "\nTry next"
     yield from suggestions(material)
 
@@ -50,10 +51,12 @@ def chosen(samples: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def side_by_side(sample: Mapping[str, Any]) -> Iterator[str]:
     """A row as both models answer it."""
-    verdict = "right" if sample["tuned"] == sample["expected"] else f"wrong, it is {sample['expected']}"
+    right = sample["tuned"] == sample["expected"]
     yield f"  {shortened(sample['prompt'].rpartition('user: ')[2])}"
-    yield f"    base    {shortened(sample['base'])}"
-    yield f"    tuned   {shortened(sample['tuned'])}  ({verdict})"
+    yield f"    base      {shortened(sample['base'])}"
+    yield f"    tuned     {shortened(sample['tuned'])}{'  (right)' if right else ''}"
+    if not right:
+        yield f"    expected  {shortened(sample['expected'])}"
 
 
 def shortened(text: str) -> str:
@@ -63,13 +66,15 @@ def shortened(text: str) -> str:
 
 def suggestions(material: Material) -> Iterator[str]:
     """Three things to do next, as commands that can be pasted."""
-    call, model, data = shlex.quote(program()), in_short(material.model), material.data.as_uri()
+    call, model, data = shlex.quote(program()), material.model.as_uri(), material.data.as_uri()
     yield "  your own rows: what would be done with them; then the same without --explain"
-    yield f"    {call} finetune --model {model} --dataset ROWS.jsonl --output mine --explain"
+    yield f"    {call} finetune --model {in_short(material.model)} \\"
+    yield "      --dataset ROWS.jsonl --output mine --explain"
     yield f"  {PAGE}"
     yield "  more nodes: the same training as two processes that compute together"
-    yield f"    {call} pipelines run finetune_llm --local -p model={material.model.as_uri()} \\"
-    yield f"      -p dataset={data} -p 'training_job={{nodes: 2}}' -p 'training={{max_steps: 20}}'"
+    yield f"    {call} pipelines run finetune_llm --local -p 'training_job={{nodes: 2}}' \\"
+    yield f"      -p model={model} \\"
+    yield f"      -p dataset={data} -p 'training={{max_steps: 20}}'"
     yield "  a cluster: the same pipeline, to upload in the Pipelines UI"
     yield f"    {call} pipelines compile finetune_llm"
 

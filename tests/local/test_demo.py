@@ -117,9 +117,9 @@ def check_end(shown: Recording, *, base: int, tuned: int) -> None:
     assert shown.code == 0, shown.text
     (learnt,) = re.findall(r"Right answers +(\d+)% -> (\d+)%", shown.text)
     assert int(learnt[0]) <= base and int(learnt[1]) >= tuned
-    opened = shown.text.partition("\nOpen\r\n")[2].partition("\r\n\r\n")[0].splitlines()
-    assert len(opened) == 3
-    assert [line for line in opened if not Path(line.split()[-1]).is_file()] == []
+    where, _, opened = shown.text.partition("\nOpen, in ")[2].partition("\r\n\r\n")[0].partition("\r\n")
+    files = [Path(where, line.split()[0]) for line in opened.splitlines()]
+    assert len(files) == 3 and [file for file in files if not file.is_file()] == []
     for advice in ("your own rows", "more nodes", "a cluster"):
         assert f"\n  {advice}: " in shown.text
 

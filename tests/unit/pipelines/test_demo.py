@@ -1,9 +1,11 @@
 """The demonstration: what it needs and says, and that what it advises to try can be tried."""
 
 import json
+import re
 import shlex
 import signal
 import sys
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +25,7 @@ from kfp_trainer.runtime_operator.workloads.finetune import FinetuneSettings
 from kfp_trainer.runtime_operator.workloads.gate.rules import parse_rules
 from kfp_trainer.runtime_operator.workloads.settings import parse_settings
 
+ROOT = Path(__file__).resolve().parents[3]
 MODEL = "smollm2-135m-instruct"
 
 
@@ -162,9 +165,10 @@ def test_the_end_tells_what_was_learnt_and_where_it_is(cache: Path, tmp_path: Pa
     assert "Right answers   0% -> 95% of 60 messages that neither has seen" in text
     assert "Loss            1.300 -> 0.050 in 64 steps" in text
     assert "  Message 1." in text
-    assert "tuned   no  (wrong, it is yes)" in text
+    assert "    tuned     no\n    expected  yes" in text
     assert max(len(line) for line in text.splitlines()) < 150 + len(str(tmp_path))
-    assert f"{folder}/workspace/tuned/merged/README.md" in text
+    assert f"Open, in {folder}/workspace\n" in text
+    assert "\n  tuned/merged/README.md " in text
 
 
 def commands(material: Material) -> list[list[str]]:
@@ -215,3 +219,15 @@ def test_the_program_is_named_as_it_can_be_called(
     monkeypatch.setattr(sys, "argv", [str(tmp_path / called) if called.startswith("bin") else called])
     monkeypatch.setattr(demo_material.shutil, "which", lambda name: None)
     assert demo_material.program() == shown
+
+
+def test_the_extra_that_is_advised_brings_what_is_needed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    brought, open_names = set[str](), ["local"]
+    while open_names:
+        for wanted in extras[open_names.pop()]:
+            own = re.fullmatch(r"kfp-trainer\[(.*)\]", wanted)
+            open_names += own[1].split(",") if own else []
+            brought.add(re.split(r"[^\w-]", wanted)[0].replace("-", "_"))
+    assert set(demo.NEEDED) <= brought
