@@ -1,4 +1,7 @@
-"""What pages show is what happens: their marked blocks run here, and print what the page says."""
+"""What pages show is what happens: their marked blocks run here, and print what the page says.
+
+The variable TOY names the folder of a small model, to be put in the place of a real one.
+"""
 
 from pathlib import Path
 
@@ -6,14 +9,15 @@ import pytest
 
 from tests.pages.blocks import ROOT, PageError, pages
 from tests.pages.running import run_page, runs
+from tests.tiny_base import tiny_base
 
-LIMIT = 900.0
+LIMIT = 1800.0
 MARKED = [page for page in pages() if runs(page)]
 
 
 @pytest.mark.parametrize("page", MARKED, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
-    run_page(page, tmp_path, limit=LIMIT)
+    run_page(page, tmp_path, limit=LIMIT, environment={"TOY": str(tiny_base())})
 
 
 def page_of(folder: Path, text: str) -> Path:

@@ -43,7 +43,7 @@ def check_shell(block: Block, files: set[str]) -> None:
             if trouble := check(words[1:], files):
                 raise PageError(f"{block.place}: {shlex.join(words)}: {trouble}")
             known = True
-    if not known and block.mark != "run":
+    if not known and block.mark not in ("run", "first"):
         raise PageError(
             f"{block.place}: holds no command that is checked ({', '.join(CHECKS)}): "
             "put <!-- run --> before it, or show it without `sh`"

@@ -1,0 +1,1 @@
+"""The pictures of our pages, made from real runs: `python -m tests.media`."""
