@@ -18,6 +18,7 @@ from tests.cluster.operator import (
     runtime,
     step,
     train_job,
+    why,
 )
 from tests.counts import count
 
@@ -81,12 +82,8 @@ def test_with_a_node_too_few_nothing_of_the_gang_is_placed(
     client.create(train_job("gang", nodes=NODES), namespace)
     nodes = "jobset.sigs.k8s.io/replicatedjob-name=node"
     eventually("its pods are made", lambda: len(pods_of(client, namespace, nodes)) == NODES)
-    eventually("it says what it waits for", lambda: "cannot be placed" in _why(client, namespace))
+    eventually("it says what it waits for", lambda: "cannot be placed" in why(client, namespace, "gang"))
     assert not [pod for pod in pods_of(client, namespace, nodes) if "nodeName" in pod["spec"]]
-
-
-def _why(client: Client, namespace: str) -> str:
-    return str((client.get(path_of(namespace, "gang")).get("status") or {}).get("why", ""))
 
 
 @pytest.mark.parametrize("scheduler", GANGS)
@@ -119,6 +116,22 @@ def test_a_job_that_rests_reserves_nothing_in_volcano_s_queue(
     client.patch(path, {"spec": {"suspend": True}})
     eventually("its group is gone", lambda: not _read(client, group))
     eventually("its pods are gone", lambda: not pods_of(client, namespace))
+
+
+def test_a_queue_of_volcano_s_that_is_not_there_is_told_and_waited_for(
+    client: Client, namespace: str, simulated: Simulated
+) -> None:
+    client.create(gang("volcano", simulated(1, gpus=1), initializers=()), namespace)
+    job = train_job("early", nodes=1)
+    job["metadata"]["annotations"] = {"scheduling.volcano.sh/queue-name": namespace}
+    client.create(job, namespace)
+    eventually("it says so", lambda: "unable to find queue" in why(client, namespace, "early"))
+    queue = {"apiVersion": GANGS["volcano"].version, "kind": "Queue", "metadata": {"name": namespace}}
+    client.create({**queue, "spec": {"weight": 1}})
+    try:
+        assert ended(client, namespace, "early", limit=180)[0] == "Complete"
+    finally:
+        client.delete(f"{collection(GANGS['volcano'].version, 'Queue')}/{namespace}")
 
 
 def test_mpi_whose_launcher_waits_for_ready_nodes_gangs(
