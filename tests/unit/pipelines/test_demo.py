@@ -14,7 +14,7 @@ from typing import Any
 import click
 import pytest
 
-from kfp_trainer.pipelines import demo, demo_end, demo_material
+from kfp_trainer.pipelines import demo, demo_end, demo_material, demo_stop
 from kfp_trainer.pipelines.demo_material import Material, small_material
 from kfp_trainer.runtime_operator.cli.main import cli
 from kfp_trainer.runtime_operator.errors import SetupError
@@ -105,16 +105,20 @@ class Jobs:
         ]
 
     def delete(self, name: str, *, timeout: float) -> None:
+        signal.raise_signal(signal.SIGINT)  # a person in a hurry
         del self.there[name]
 
 
-def test_a_run_that_is_broken_off_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", demo_stop.SIGNALS)
+def test_a_run_that_is_broken_off_leaves_nothing(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made: list[Jobs] = []
 
     def broken_off(material: Material, folder: Path) -> None:
         (folder / "workspace").mkdir(parents=True)
         made.append(Jobs(folder))
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
 
     material = Material("m", tmp_path, tmp_path, "x", "soon", {}, {})
     monkeypatch.setattr(demo, "tiny_material", lambda cache, say: material)
