@@ -8,6 +8,7 @@ there before the job and belongs to nobody: what `kubectl delete --cascade=orpha
 
 from __future__ import annotations
 
+from ..api.legacy import terms
 from ..api.names import CANCEL_ANNOTATION, OUR_CONTROLLER
 from ..conditions import read_time
 from ..render.plan import Object
@@ -51,5 +52,5 @@ def is_cancelled(job: Object) -> bool:
 
 
 def is_suspended(document: Object) -> bool:
-    """Whether a TrainJob or JobSet is asked to rest."""
-    return bool(document.get("spec", {}).get("suspend", False))
+    """Whether a job or JobSet is asked to rest."""
+    return bool(terms(document).get("suspend", False))

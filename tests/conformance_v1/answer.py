@@ -82,15 +82,15 @@ def play(operator: Operator, action: Json) -> Answer:
                     if gone
                     else ended(code, action.get("codes", {}), containers, cluster.now)
                 )
-                cluster.report(pod.uid, news)
+                cluster.report(pod, news)
         case {"restarted": who, "count": count}:
             for pod, containers in _pods(operator, who):
-                cluster.report(pod.uid, PodReport(RUNNING, ready=True, restarts=((containers[0], count),)))
+                cluster.report(pod, PodReport(RUNNING, ready=True, restarts=((containers[0], count),)))
         case {"delete": "job"}:
             operator.delete_job()
         case {"delete": who}:
             for pod, _ in _pods(operator, who):
-                cluster.delete_pod(pod.uid)
+                cluster.delete_pod(pod)
         case {"wait": seconds}:
             cluster.now += seconds
         case {"suspend": value}:
@@ -185,6 +185,8 @@ def _seen_pods(operator: Operator) -> list[Answer]:
     job, places, cluster = operator.job, operator.places(), operator.cluster
     newest = {}
     for pod, attempt in cluster.pods():
+        if pod.job not in places:
+            continue
         part, index = places[pod.job]
         newest[part.role.name, index] = seen_pod(pod, job, part.role, index, attempt)
         priority = cluster.objects.get(("PriorityClass", str(pod.manifest["spec"].get("priorityClassName"))))

@@ -6,7 +6,7 @@ at once that no node selector, scheduler or PodGroup keeps waiting.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from kfp_trainer.runtime_operator.local.semantics import (
     report,
     settle,
 )
-from kfp_trainer.runtime_operator.local.semantics.model import FAILED, PENDING, RUNNING, SUCCEEDED, Pod
+from kfp_trainer.runtime_operator.local.semantics.model import FAILED, PENDING, RUNNING, SUCCEEDED, Job, Pod
 from kfp_trainer.runtime_operator.render.quantity import read
 
 Json = Mapping[str, Any]
@@ -43,7 +43,7 @@ class Cluster:
         self.objects: dict[tuple[str, str], Json] = {
             (each["kind"], each["metadata"]["name"]): each for each in existing
         }
-        self.jobset: State | None = None
+        self.jobsets: dict[str, State] = {}
         self.names: dict[str, str] = {}
         """the Job of each pod that there ever was, by its name"""
         self.attempts: dict[str, list[str]] = {}
@@ -52,66 +52,73 @@ class Cluster:
 
     def pods(self) -> Iterator[tuple[Pod, int]]:
         """The pods there are that nobody has told to stop, and the how many-th in its place each is."""
-        for pod in self.jobset.pods if self.jobset else ():
-            if pod.deleted is None:
-                yield pod, self.attempts[pod.job].index(pod.uid)
+        for jobset in self.jobsets.values():
+            for pod in jobset.pods:
+                if pod.deleted is None:
+                    yield pod, self.attempts[pod.job].index(pod.uid)
+
+    def existing(self) -> dict[tuple[str, str], Json]:
+        """All objects, as the operator sees them."""
+        return {**self.objects, **{("JobSet", name): each.jobset for name, each in self.jobsets.items()}}
 
     def apply(self, target: Json) -> None:
-        """Make or change an object; a JobSet of another shape is made anew, since it cannot change."""
+        """Make or change an object; a JobSet that runs only rests or goes on, one that rests is made anew."""
         name = target["metadata"]["name"]
         if target["kind"] != "JobSet":
             there = self.objects.get((target["kind"], name), {})
             status = self._group_status(target) if target["kind"] == "PodGroup" else there.get("status")
             self.objects[target["kind"], name] = {**target, "status": status} if status else target
             return
-        admitted = admit({**target, "metadata": {"uid": f"jobset-{name}", **target["metadata"]}})
+        uid = f"jobset-{name}"
+        admitted = admit({**target, "metadata": {**target["metadata"], "uid": uid}})
         assert not admitted.errors, admitted.errors
-        if self.jobset is not None and shape(self.jobset.jobset) != shape(admitted.jobset):
-            self.delete_jobset()
-        if self.jobset is None:
-            self.jobset = create(admitted.jobset)
-        else:
-            self.jobset = replace_jobset(self.jobset, admitted.jobset)
+        there = self.jobsets.get(name)
+        if there is None or (there.suspended and _but_rest(there.jobset) != _but_rest(admitted.jobset)):
+            self.jobsets[name] = create(admitted.jobset)
+            return
+        rests = bool(admitted.jobset["spec"].get("suspend"))
+        changed = {**there.jobset, "spec": {**there.spec, "suspend": rests}}
+        self.jobsets[name] = replace_jobset(there, changed)
 
     def delete(self, kind: str, name: str) -> None:
         """Delete an object, if it is there."""
         self.objects.pop((kind, name), None)
 
-    def delete_jobset(self) -> None:
-        """Delete the JobSet with its pods."""
-        self.jobset = None
+    def delete_jobsets(self, names: Iterable[str]) -> None:
+        """Delete JobSets with their pods."""
+        for name in list(names):
+            del self.jobsets[name]
 
-    def delete_pod(self, uid: str) -> None:
+    def delete_pod(self, pod: Pod) -> None:
         """Delete a pod."""
-        assert self.jobset is not None
-        self.jobset = delete_pod(self.jobset, uid, self.now)
+        self._change(pod, lambda state: delete_pod(state, pod.uid, self.now))
 
-    def hold(self, jobs: set[str]) -> bool:
-        """Set the parallelism of some Jobs to 0; tell whether one was not."""
-        assert self.jobset is not None
-        held = [
-            replace(job, manifest={**job.manifest, "spec": {**job.spec, "parallelism": 0}})
-            if job.name in jobs
-            else job
-            for job in self.jobset.jobs
-        ]
-        changed = tuple(held) != self.jobset.jobs
-        self.jobset = replace(self.jobset, jobs=tuple(held))
-        return changed
-
-    def report(self, uid: str, news: PodReport) -> None:
+    def report(self, pod: Pod, news: PodReport) -> None:
         """A pod fares so now."""
-        assert self.jobset is not None
-        self.jobset = report(self.jobset, uid, news)
+        self._change(pod, lambda state: report(state, pod.uid, news))
+
+    def _change(self, pod: Pod, change: Callable[[State], State]) -> None:
+        name = pod.manifest["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"]
+        self.jobsets[name] = change(self.jobsets[name])
+
+    def hold(self, jobs: set[str]) -> None:
+        """Set the parallelism of these Jobs to 0, and of all others to 1."""
+        for name, state in self.jobsets.items():
+            held = tuple(_with_parallelism(job, 0 if job.name in jobs else 1) for job in state.jobs)
+            self.jobsets[name] = replace(state, jobs=held)
 
     def settle(self) -> float | None:
         """Let controllers and kubelets come to rest; return when a Job wants to look again."""
-        while self.jobset is not None:
-            settled = settle(self.jobset, self.now)
-            self.jobset = self._run_pods(settled.state)
-            if self.jobset == settled.state:
+        return min(
+            (again for name in self.jobsets if (again := self._settle(name)) is not None), default=None
+        )
+
+    def _settle(self, name: str) -> float | None:
+        while True:
+            settled = settle(self.jobsets[name], self.now)
+            self.jobsets[name] = self._run_pods(settled.state)
+            if self.jobsets[name] == settled.state:
                 return settled.look_again
-        return None
 
     def _run_pods(self, state: State) -> State:
         for pod in state.pods:
@@ -159,9 +166,14 @@ def _likes_nodes(spec: Json) -> bool:
     )
 
 
-def shape(jobset: Json) -> list[tuple[str, int]]:
-    """What of a JobSet can never change."""
-    return [(each["name"], each.get("replicas", 1)) for each in jobset["spec"]["replicatedJobs"]]
+def _but_rest(jobset: Json) -> Json:
+    return {name: value for name, value in jobset["spec"].items() if name != "suspend"}
+
+
+def _with_parallelism(job: Job, number: int) -> Job:
+    if job.spec["parallelism"] == number:
+        return job
+    return replace(job, manifest={**job.manifest, "spec": {**job.spec, "parallelism": number}})
 
 
 def ended(code: int, codes: Mapping[str, int], containers: list[str], now: float) -> PodReport:

@@ -19,14 +19,9 @@ class Known:
 
 
 _ALWAYS = "Jobs know no restart policy Always, so a pod says OnFailure"
-_RESIZED = "a JobSet cannot change its size, so one of the new size takes its place and all pods start anew"
 _COMPLETED = "every job that has failed says when"
 
 NOT_SERVED: Mapping[str, Known] = {
     "always-worker-ends-with-0": Known(_ALWAYS, ("steps.0.pods.worker-*.restartPolicy",)),
     "exit-code-of-the-sidecar-does-not-count": Known(_COMPLETED, ("steps.1.status.completionTime",)),
-    "jax-scale-down": Known(_RESIZED, ("steps.1.pods.*.incarnation",)),
-    "jax-scale-subresource": Known(_RESIZED, ("steps.*.pods.*.incarnation",)),
-    "pytorch-scale-subresource": Known(_RESIZED, ("steps.*.pods.*.incarnation",)),
-    "tf-scale-dynamic-worker": Known(_RESIZED, ("steps.*.pods.*.incarnation",)),
 }

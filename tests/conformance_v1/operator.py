@@ -15,6 +15,7 @@ from kfp_trainer.runtime_operator.render.legacy import Installation, render_lega
 from kfp_trainer.runtime_operator.render.legacy.gang import may_have_pods
 from kfp_trainer.runtime_operator.render.legacy.mpi import Workers
 from kfp_trainer.runtime_operator.render.legacy.parts import Layout, Part, lay_out
+from kfp_trainer.runtime_operator.render.legacy.render import made_before
 
 from .cluster import Cluster
 
@@ -50,7 +51,7 @@ class Operator:
     @property
     def layout(self) -> Layout:
         """Its parts."""
-        return lay_out(self.job)
+        return lay_out(self.job, made_before(self.job, Facts(existing=self.cluster.existing())))
 
     def places(self) -> dict[str, tuple[Part, int]]:
         """Every replica by the name of its Job."""
@@ -60,10 +61,10 @@ class Operator:
     def rest(self) -> None:
         """Look, and let the cluster move, until nothing moves any more."""
         for _ in range(MOST_LOOKS):
-            before = (self.status, self.cluster.jobset, dict(self.cluster.objects))
+            before = (self.status, dict(self.cluster.jobsets), dict(self.cluster.objects))
             self._look()
             again = self.cluster.settle()
-            if (self.status, self.cluster.jobset, self.cluster.objects) != before:
+            if (self.status, self.cluster.jobsets, self.cluster.objects) != before:
                 continue
             if again is None or not self.cluster.now < again <= self.cluster.now + PATIENCE:
                 return
@@ -113,7 +114,7 @@ class Operator:
         running = frozenset(pod.index for pod in found if pod.phase == "Running")
         plan = render_legacy(
             job,
-            Facts(existing=cluster.objects),
+            Facts(existing=cluster.existing()),
             self.installation,
             workers=Workers({pod.index: pod.name for pod in found}, running),
             is_placed=is_placed,
@@ -122,20 +123,19 @@ class Operator:
         for each in plan.objects:
             if each is obstacle:
                 return False
-            if self._is_wanted(each, wanted) and (wanted.renews or each["kind"] == "JobSet"):
+            if self._is_wanted(each, wanted) and (
+                wanted.renews or each["metadata"]["name"] in cluster.jobsets
+            ):
                 cluster.apply(self._resting(each, wanted))
         for kind, name in list(cluster.objects):
             if (kind, name) not in self._kept(wanted) and self._is_ours(kind, name):
                 cluster.delete(kind, name)
-        if wanted.jobset == "goes":
-            cluster.delete_jobset()
-        elif cluster.jobset is not None:
-            held = {
-                name
-                for name, (part, index) in self.places().items()
-                if (part.role.name, index) in wanted.held
-            }
-            cluster.hold(held)
+        stays = {each["metadata"]["name"] for each in plan.objects if wanted.jobset != "goes"}
+        cluster.delete_jobsets(cluster.jobsets.keys() - stays)
+        held = {
+            name for name, (part, index) in self.places().items() if (part.role.name, index) in wanted.held
+        }
+        cluster.hold(held.union(self.layout.idle()))
         return True
 
     def _is_wanted(self, target: Json, wanted: Wanted) -> bool:
@@ -170,7 +170,7 @@ class Operator:
     def delete_job(self) -> None:
         """The job goes, and all that it owns."""
         self.gone, self.status = True, {}
-        self.cluster.delete_jobset()
+        self.cluster.delete_jobsets(self.cluster.jobsets)
         for kind, name in list(self.cluster.objects):
             owners = self.cluster.objects[kind, name]["metadata"].get("ownerReferences") or ()
             if any(each["uid"] == UID for each in owners):

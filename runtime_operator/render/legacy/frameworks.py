@@ -11,7 +11,7 @@ from ...api.shapes import at, items, mapping, named
 from ..overlay import Object
 from .installation import Installation
 from .parts import Layout, Part
-from .values import field, index_within, literal, text
+from .values import field, index_within, literal, own_index, own_rank, text
 
 Env = list[Object]
 Builder = Callable[[Layout, Part, Installation], Env]
@@ -90,7 +90,7 @@ def _pytorch(layout: Layout, part: Part, _: Installation) -> Env:
         env += [text("MASTER_PORT", port), text("PET_MASTER_PORT", port)]
         env += [text("MASTER_ADDR", host), text("PET_MASTER_ADDR", host)]
         env += [text("WORLD_SIZE", job.replicas * each)]
-        env += [field("RANK", layout.rank_field), field("PET_NODE_RANK", layout.rank_field)]
+        env += [own_rank("RANK", layout, part), own_rank("PET_NODE_RANK", layout, part)]
     elastic = job.spec.get("elasticPolicy")
     if elastic is None:
         return [*env, text("PET_NPROC_PER_NODE", processes), text("PET_NNODES", job.replicas)]
@@ -141,7 +141,7 @@ def _xgboost(layout: Layout, part: Part, _: Installation) -> Env:
         text("MASTER_PORT", port_of(job, master)),
         text("MASTER_ADDR", layout.host(master)),
         text("WORLD_SIZE", job.replicas),
-        field("RANK", layout.rank_field),
+        own_rank("RANK", layout, part),
         UNBUFFERED,
     ]
     if job.replicas > 1 and worker is not None:
@@ -175,7 +175,7 @@ def _jax(layout: Layout, part: Part, _: Installation) -> Env:
         text("COORDINATOR_PORT", port_of(job, part.role)),
         text("COORDINATOR_ADDRESS", layout.host(part.role)),
         text("NUM_PROCESSES", job.replicas),
-        field("PROCESS_ID", layout.index_field),
+        own_index("PROCESS_ID", layout, part),
     ]
 
 
@@ -199,7 +199,7 @@ def _mxnet(layout: Layout, part: Part, _: Installation) -> Env:
         text("DMLC_ROLE", part.role.lower),
         text("DMLC_USE_KUBERNETES", 1),
     ]
-    return [*env, field("DMLC_WORKER_ID", layout.index_field)] if part.role.name == "Worker" else env
+    return [*env, own_index("DMLC_WORKER_ID", layout, part)] if part.role.name == "Worker" else env
 
 
 def _tuner_key(role: Role) -> str:

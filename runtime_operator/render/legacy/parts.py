@@ -4,11 +4,14 @@ A role is one replicated job with a Job a replica, so that each replica restarts
 `kubectl logs job/NAME-worker-1` finds it. The first replica of a PaddleJob knows its own address instead of
 another's, so it stands apart. The stem of all names is the job's own; where that would be too long for a pod
 or a Service it is cut and ends in a digest, since v1 took such names.
+
+A JobSet cannot change its size. So replicas that are added to a running job get JobSets of their own, and the
+Jobs of those that are taken away stay without pods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -19,6 +22,11 @@ from ..dns import LABEL_LENGTH
 POD_ENDING = "-0-abcde"
 """what a Job appends to its own name for a pod's"""
 DIGEST_LENGTH = 8
+MANY = "-9999"
+"""room for numbers of replicas, so that names stay while a job grows"""
+ADDED = "r"
+"""the replicated job of a replica that was added"""
+NOTHING: Mapping[str, int] = {}
 JOB_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-index']"
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
@@ -31,6 +39,8 @@ class Part:
     name: str
     first: int
     count: int
+    added: bool = False
+    """it came after the JobSet was made, and has one of its own"""
 
     @property
     def indices(self) -> range:
@@ -52,8 +62,7 @@ class Layout:
     @cached_property
     def stem(self) -> str:
         """What every name begins with, the JobSet's above all."""
-        endings = [f"-{part.name}-{part.count - 1}{POD_ENDING}" for part in self.parts if part.count]
-        return short_name(self.job.name, max(map(len, endings), default=0))
+        return stem_of(self.job)
 
     @cached_property
     def host_stem(self) -> str:
@@ -77,20 +86,43 @@ class Layout:
         """Every replica: its part, and its number within the role."""
         for part in self.parts:
             for index in part.indices:
-                yield part, index
+                if index < part.role.replicas:
+                    yield part, index
+
+    def idle(self) -> Iterator[str]:
+        """The Jobs of replicas that were taken away."""
+        for part in self.parts:
+            yield from (self.job_name(part, index) for index in part.indices if index >= part.role.replicas)
+
+    def jobset_name(self, part: Part) -> str:
+        """The JobSet that a part belongs to."""
+        if not part.added:
+            return self.stem
+        return short_name(f"{self.stem}-{part.role.lower}-{part.first}", len(f"-{ADDED}-0{POD_ENDING}"))
+
+    def rank(self, part: Part) -> int:
+        """The number within the job of a part's first replica."""
+        roles = self.job.roles
+        return sum(role.replicas for role in roles[: roles.index(part.role)]) + part.first
 
     def job_name(self, part: Part, index: int) -> str:
         """The name of the Job that runs a replica."""
-        return f"{self.stem}-{part.name}-{index - part.first}"
+        return f"{self.jobset_name(part)}-{part.name}-{index - part.first}"
 
 
-def lay_out(job: LegacyJob) -> Layout:
-    """Split a job into parts; roles without replicas have none."""
-    roles = [role for role in job.roles if role.replicas > 0]
+def lay_out(job: LegacyJob, made: Mapping[str, int] = NOTHING) -> Layout:
+    """Split a job into parts; `made` are the replicas that its JobSet has, by part, if it has been made."""
+    roles = list(job.roles)
     if job.kind.name == "MPIJob":
         roles.reverse()  # workers first: a launcher that starts before them has nobody to reach
-    parts = [part for role in roles for part in _parts(job, role)]
+    parts = [part for role in roles for part in (_kept(job, role, made) if made else _parts(job, role))]
     return Layout(job, tuple(parts))
+
+
+def stem_of(job: LegacyJob) -> str:
+    """The name of a job's JobSet."""
+    names = [part.name for role in job.roles for part in _parts(job, role)]
+    return short_name(job.name, max((len(f"-{name}{MANY}{POD_ENDING}") for name in names), default=0))
 
 
 def short_name(name: str, rest: int) -> str:
@@ -117,9 +149,20 @@ def leads(job: LegacyJob, role: Role, index: int) -> bool:
 
 
 def _parts(job: LegacyJob, role: Role) -> Iterator[Part]:
+    """The parts of a role whose JobSet is yet to be made; without replicas it has none."""
     meets = job.kind.name == "PaddleJob" and role is (job.role("Master") or role)
-    if meets and role.replicas > 1:
-        yield Part(role, role.lower, 0, 1)
-        yield Part(role, f"{role.lower}-n", 1, role.replicas - 1)
-    else:
-        yield Part(role, role.lower, 0, role.replicas)
+    first = min(role.replicas, 1) if meets else role.replicas
+    for name, start, count in ((role.lower, 0, first), (f"{role.lower}-n", first, role.replicas - first)):
+        if count > 0:
+            yield Part(role, name, start, count)
+
+
+def _kept(job: LegacyJob, role: Role, made: Mapping[str, int]) -> Iterator[Part]:
+    """The parts of a role as its JobSet has them, and one for each replica that was added."""
+    total = 0
+    for name in (role.lower, f"{role.lower}-n"):
+        if name in made:
+            yield Part(role, name, total, made[name])
+            total += made[name]
+    for index in range(total, role.replicas):
+        yield Part(role, ADDED, index, 1, added=True)

@@ -6,7 +6,7 @@ PodGroup besides. What pods need of others (addresses, hosts) is applied before 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...api.legacy import LegacyJob
@@ -21,7 +21,7 @@ from .autoscaler import autoscaler
 from .gang import plan_gang, pod_group_spec
 from .installation import Installation
 from .mpi import Workers, account, config_data, config_name, launcher_name, role_rules
-from .parts import Layout, lay_out
+from .parts import NOTHING, Layout, Part, lay_out, stem_of
 from .pods import pod_template
 from .policies import job_spec, jobset_policies
 from .services import service_bodies
@@ -45,8 +45,8 @@ def render_legacy(
 
     `workers` are those of an MPI launcher as they are now; `is_placed` says that the gang may have pods.
     """
-    layout = lay_out(job)
-    if not layout.parts:
+    layout = lay_out(job, made_before(job, facts))
+    if not job.replicas:
         raise SpecError(
             f"spec.{job.kind.field}: no role has replicas, so nothing would run; give one at least 1"
         )
@@ -56,11 +56,32 @@ def render_legacy(
         if is_placed:
             objects += [*_mpi(job, workers), *_services(layout), *_autoscaler(job)]
         objects += _pod_group(job, story, installation)
-    objects.append(_jobset(layout, installation, rests=job.policy.suspend or not is_placed))
+    objects += _jobsets(layout, installation, rests=job.policy.suspend or not is_placed)
     return Plan(tuple(objects), story)
 
 
-def _jobset(layout: Layout, installation: Installation, *, rests: bool) -> Object:
+def made_before(job: LegacyJob, facts: Facts) -> Mapping[str, int]:
+    """How many replicas the job's JobSet has, by part; of one that rests nothing need be kept."""
+    jobset = facts.existing.get(("JobSet", stem_of(job)))
+    owners = at(jobset, "metadata").get("ownerReferences") or ()
+    if (
+        jobset is None
+        or job.policy.suspend
+        or all(each.get("uid") != job.metadata.get("uid") for each in owners)
+    ):
+        return NOTHING
+    return {each["name"]: int(each.get("replicas", 1)) for each in jobset["spec"]["replicatedJobs"]}
+
+
+def _jobsets(layout: Layout, installation: Installation, *, rests: bool) -> Iterator[Object]:
+    """The job's JobSet, and one for each replica that was added later."""
+    yield _jobset(layout, [part for part in layout.parts if not part.added], installation, rests=rests)
+    for part in layout.parts:
+        if part.added:
+            yield _jobset(layout, [part], installation, rests=rests)
+
+
+def _jobset(layout: Layout, parts: Sequence[Part], installation: Installation, *, rests: bool) -> Object:
     job = layout.job
     jobs = [
         {
@@ -70,7 +91,7 @@ def _jobset(layout: Layout, installation: Installation, *, rests: bool) -> Objec
                 "spec": job_spec(layout, part, pod_template(layout, part, installation), installation)
             },
         }
-        for part in layout.parts
+        for part in parts
     ]
     spec: dict[str, Any] = {"replicatedJobs": jobs, **jobset_policies(layout, installation)}
     if installation.judge == "operator":
@@ -78,7 +99,7 @@ def _jobset(layout: Layout, installation: Installation, *, rests: bool) -> Objec
     if rests:
         spec["suspend"] = True
     labels = {OPERATOR_LABEL: job.kind.operator, JOB_LABEL: job.name}
-    return _owned(job, JOBSET_VERSION, "JobSet", layout.stem, labels, spec=spec)
+    return _owned(job, JOBSET_VERSION, "JobSet", layout.jobset_name(parts[0]), labels, spec=spec)
 
 
 def _services(layout: Layout) -> Iterator[Object]:

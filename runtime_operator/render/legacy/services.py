@@ -34,7 +34,7 @@ def _spec(layout: Layout, part: Part, index: int) -> Object:
         "clusterIP": "None",
         "publishNotReadyAddresses": False,
         "selector": {
-            JOBSET_LABEL: layout.stem,
+            JOBSET_LABEL: layout.jobset_name(part),
             REPLICATED_JOB_LABEL: part.name,
             JOB_INDEX_LABEL: str(index - part.first),
         },

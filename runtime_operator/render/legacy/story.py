@@ -33,6 +33,7 @@ class Story:
         return tuple(
             PodSet(part.name, _step(part.role), part.count, pod_requests(part.role.pod), 0)
             for part in self.layout.parts
+            if not part.added
         )
 
     def endpoints(self) -> Mapping[str, tuple[str, ...]]:

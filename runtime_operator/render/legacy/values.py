@@ -32,6 +32,16 @@ def index_within(layout: Layout, part: Part) -> tuple[str, list[Object]]:
     return f"$({INDEX_VARIABLE})", [field(INDEX_VARIABLE, layout.index_field)]
 
 
+def own_index(name: str, layout: Layout, part: Part) -> Object:
+    """A variable with a replica's number within its role."""
+    return text(name, part.first) if part.added else field(name, layout.index_field)
+
+
+def own_rank(name: str, layout: Layout, part: Part) -> Object:
+    """A variable with a replica's number within the job."""
+    return text(name, layout.rank(part)) if part.added else field(name, layout.rank_field)
+
+
 def literal(value: str) -> str:
     """A text in which nothing is expanded."""
     return value.replace("$(", "$$(")

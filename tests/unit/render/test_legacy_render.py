@@ -168,3 +168,55 @@ def test_warnings(job, part):
 def test_nothing_to_run_is_refused():
     with pytest.raises(SpecError, match="no role has replicas"):
         render_legacy(legacy_job("TFJob", {"Worker": {"replicas": 0}}))
+
+
+def resized(kind, role, before, after):
+    """The plan of a job whose JobSet has been made with another number of workers."""
+    first = render_legacy(legacy_job(kind, {**role, "Worker": {"replicas": before}}))
+    made = first.find("JobSet")
+    job = legacy_job(kind, {**role, "Worker": {"replicas": after}})
+    return job, render_legacy(job, Facts(existing={("JobSet", made["metadata"]["name"]): made}))
+
+
+def test_workers_that_are_added_have_jobsets_of_their_own():
+    _, plan = resized("PyTorchJob", {"Master": {}}, 1, 3)
+    base, *added = (each for each in plan.objects if each["kind"] == "JobSet")
+    assert [each["replicas"] for each in base["spec"]["replicatedJobs"]] == [1, 1]
+    assert [each["metadata"]["name"] for each in added] == ["job-worker-1", "job-worker-2"]
+    pods = [each["spec"]["replicatedJobs"][0]["template"]["spec"]["template"] for each in added]
+    ranks = [
+        {each["name"]: each.get("value") for each in pod["spec"]["containers"][0]["env"]}["RANK"]
+        for pod in pods
+    ]
+    assert ranks == ["2", "3"]
+    assert [pod["metadata"]["labels"]["training.kubeflow.org/replica-index"] for pod in pods] == ["1", "2"]
+    service = plan.find("Service", "job-worker-2")
+    assert service["spec"]["selector"]["jobset.sigs.k8s.io/jobset-name"] == "job-worker-2"
+
+
+def test_workers_that_are_taken_away_leave_jobs_without_pods():
+    job, plan = resized("JAXJob", {}, 3, 1)
+    assert plan.find("JobSet")["spec"]["replicatedJobs"][0]["replicas"] == 3
+    assert [each["metadata"]["name"] for each in plan.objects if each["kind"] == "Service"] == [
+        "job-worker-0"
+    ]
+    assert list(lay_out(job, {"worker": 3}).idle()) == ["job-worker-1", "job-worker-2"]
+
+
+def test_a_job_that_rests_is_laid_out_anew():
+    made = render_legacy(legacy_job("JAXJob", {"Worker": {"replicas": 3}})).find("JobSet")
+    job = legacy_job("JAXJob", {"Worker": {}}, runPolicy={"suspend": True})
+    plan = render_legacy(job, Facts(existing={("JobSet", "job"): made}))
+    assert plan.find("JobSet")["spec"]["replicatedJobs"][0]["replicas"] == 1
+
+
+def test_a_jobset_of_somebody_else_is_nothing_to_go_by():
+    foreign = {
+        "kind": "JobSet",
+        "metadata": {"name": "job"},
+        "spec": {"replicatedJobs": [{"name": "worker"}]},
+    }
+    plan = render_legacy(
+        legacy_job("JAXJob", {"Worker": {"replicas": 2}}), Facts(existing={("JobSet", "job"): foreign})
+    )
+    assert [each["kind"] for each in plan.objects].count("JobSet") == 1
