@@ -40,7 +40,7 @@ class Installed:
     """The installation, and how long it took to be ready."""
 
     def __init__(self, plane: Plane, folder: Path, namespace: str) -> None:
-        self.plane, self._folder, self.namespace = plane, folder, namespace
+        self.plane, self.folder, self.namespace = plane, folder, namespace
         self.client = plane.client
         self.deployment = f"{collection('apps/v1', 'Deployment', namespace)}/{NAME}"
         self.seconds = 0.0
@@ -53,7 +53,7 @@ class Installed:
 
     def apply(self) -> None:
         """Apply the overlay, as an administrator does."""
-        self._kubectl("apply", "--server-side", "--force-conflicts", "-k", str(self._folder))
+        self._kubectl("apply", "--server-side", "--force-conflicts", "-k", str(self.folder))
 
     def is_ready(self) -> None:
         """Wait until the Deployment has what it wants."""
@@ -82,7 +82,7 @@ class Installed:
     def remove(self) -> None:
         """Remove all but the CRDs, which tests of other installations share."""
         selected = "--selector=app.kubernetes.io/name=kfp-trainer"
-        self._kubectl("delete", "-k", str(self._folder), selected, "--ignore-not-found", "--wait=true")
+        self._kubectl("delete", "-k", str(self.folder), selected, "--ignore-not-found", "--wait=true")
 
     def _is_available(self) -> bool:
         found = self.client.get(self.deployment)
@@ -109,15 +109,7 @@ def installation(
     for part in OTHERS:
         if part in cluster.started:
             cluster.stop_part(part)
-    with TemporaryDirectory() as folder:
-        base = os.path.relpath(ROOT / "manifests" / "overlays" / overlay, Path(folder).resolve())
-        kustomization = {
-            "namespace": namespace,
-            "resources": [base],
-            "patches": [{"target": {"kind": "Deployment"}, "patch": PLACED}],
-        }
-        Path(folder, "kustomization.yaml").write_text(json.dumps(kustomization), encoding="utf-8")
-        made = Installed(cluster, Path(folder), namespace)
+    with manifests_of(cluster, overlay, namespace=namespace) as made:
         began = time.monotonic()
         try:
             made.apply()
@@ -126,6 +118,20 @@ def installation(
             yield made
         finally:
             made.remove()
+
+
+@contextmanager
+def manifests_of(plane: Plane, overlay: str, *, namespace: str = NAMESPACE) -> Iterator[Installed]:
+    """An overlay whose pods the process node gets, not applied yet."""
+    with TemporaryDirectory() as folder:
+        base = os.path.relpath(ROOT / "manifests" / "overlays" / overlay, Path(folder).resolve())
+        kustomization = {
+            "namespace": namespace,
+            "resources": [base],
+            "patches": [{"target": {"kind": "Deployment"}, "patch": PLACED}],
+        }
+        Path(folder, "kustomization.yaml").write_text(json.dumps(kustomization), encoding="utf-8")
+        yield Installed(plane, Path(folder), namespace)
 
 
 def run_kubectl(

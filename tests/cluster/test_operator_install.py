@@ -15,7 +15,7 @@ from tests.cluster.control_plane.plane import Plane
 from tests.cluster.manifests import condition
 from tests.cluster.operator import TRAINER, delete_jobs, ended, path_of, runtime, step, train_job
 from tests.cluster.operator_install import NAME, NAMESPACE, Installed, installation
-from tests.cluster.pod_programs import python
+from tests.cluster.pod_programs import container, pod, python
 from tests.cluster.process_node.starting import PROCESS_NODE
 from tests.counts import SOAK, count
 
@@ -81,6 +81,12 @@ def test_it_is_ready_in_seconds(installed: Installed) -> None:
 def crowd() -> float:
     """How much slower everything is on this machine than on one that does nothing else."""
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def test_its_namespace_takes_no_pod_that_is_not_restricted(installed: Installed, client: Client) -> None:
+    pods = collection("v1", "Pod", NAMESPACE)
+    with pytest.raises(ApiError, match=r'violates PodSecurity "restricted:latest"'):
+        client.post(f"{pods}?dryRun=All", pod("loose", container("true")))
 
 
 def test_a_job_runs_to_its_end(installed: Installed, client: Client, namespace: str) -> None:

@@ -139,8 +139,9 @@ def node(program: str) -> Json:
 class Lives:
     """Jobs of every sort in one namespace."""
 
-    def __init__(self, client: Client, namespace: str, *, of_the_cluster: bool = True) -> None:
-        self.client, self.namespace, self.of_the_cluster = client, namespace, of_the_cluster
+    def __init__(self, client: Client, namespace: str, *, operator: str = NAMESPACE) -> None:
+        self.client, self.namespace, self.operator = client, namespace, operator
+        self.of_the_cluster = operator == NAMESPACE
 
     def add(self, name: str, program: str, **spec: Any) -> str:
         """A job on a runtime of its own name; its path."""
@@ -223,6 +224,12 @@ def a_job_with_keys_that_were_there(lives: Lives) -> None:
         )
 
 
+def a_lease_that_somebody_deletes(lives: Lives) -> None:
+    path = f"{collection('coordination.k8s.io/v1', 'Lease', lives.operator)}/trainer.kubeflow.org"
+    lives.client.delete(path)
+    eventually("it is made again", lambda: is_there(lives.client, path))
+
+
 def gangs_that_are_let_go(lives: Lives) -> None:
     for part, group in GROUPS.items():
         policy: Json = {part: {}}
@@ -267,6 +274,7 @@ LIVES_OF_A_NAMESPACE: list[Callable[[Lives], None]] = [
     a_job_that_rests_twice,
     a_job_whose_snapshot_somebody_deletes,
     a_job_with_keys_that_were_there,
+    a_lease_that_somebody_deletes,
     gangs_that_are_let_go,
     runtimes_of_older_trainers,
 ]
@@ -294,7 +302,7 @@ def test_for_one_namespace_it_has_the_rights_that_it_uses_there(
 ) -> None:
     install_crds(client)
     with installation(cluster, "namespaced", namespace=namespace) as installed:
-        lives = Lives(client, namespace, of_the_cluster=False)
+        lives = Lives(client, namespace, operator=namespace)
         for live in LIVES_OF_A_NAMESPACE:
             live(lives)
         delete_jobs(client, namespace)

@@ -129,8 +129,11 @@ def _volcano_modfile() -> Path:
 
 @cache
 def module_folder(module: str, path: str) -> Path:
-    """Where Go keeps the source of a dependency of one of the two modules."""
-    return Path(_go(["env", "GOMODCACHE"], module)) / f"{path}@{versions(module)[path]}"
+    """Where Go keeps the source of a dependency of one of the two modules, fetched if no build needed it."""
+    folder = Path(_go(["env", "GOMODCACHE"], module)) / f"{path}@{versions(module)[path]}"
+    if not folder.exists():
+        _go(["mod", "download", path], module)
+    return folder
 
 
 def _go(arguments: list[str], module: str) -> str:

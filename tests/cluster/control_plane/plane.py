@@ -233,28 +233,33 @@ class Plane(Cluster):
 
 
 @contextmanager
-def running_plane(parts: Iterable[str], say: Say) -> Iterator[Plane]:
+def running_plane(
+    parts: Iterable[str], say: Say, *, kinds_of: Iterable[str] = (), name: str = ""
+) -> Iterator[Plane]:
     """A plane that can carry these parts; it, and all that it wrote but its logs, is gone at the end.
 
-    The parts themselves start when they are needed.
+    The parts themselves start when they are needed; of others it may serve the kinds. A second one in this
+    process needs a name.
     """
     parts = list(parts)
     programs = [*core.PROGRAMS, *(name for part in parts for name in PARTS[part].programs)]
     built = build(programs, say)
     _sweep()
     namespaces = ["default", "kube-system", *(f"{name}-system" for name in PARTS)]
-    site = Site(RUNS / str(os.getpid()), built, namespaces)
+    folder = RUNS / "-".join(filter(None, (str(os.getpid()), name)))
+    shutil.rmtree(folder, ignore_errors=True)  # of a program of before that had the same number
+    site = Site(folder, built, namespaces)
     plane = Plane(site)
     try:
-        plane.start_core(parts)
+        plane.start_core([*parts, *kinds_of])
         yield plane
     finally:
         plane.close()
-        site.clear(keep_logs_in=LAST_LOGS)
+        site.clear(keep_logs_in=LAST_LOGS / name)
 
 
 def _sweep() -> None:
     """Remove what runs that were killed have left."""
     for folder in RUNS.glob("*"):
-        if folder.name == str(os.getpid()) or not Path("/proc", folder.name).exists():
+        if not Path("/proc", folder.name.partition("-")[0]).exists():
             shutil.rmtree(folder, ignore_errors=True)
