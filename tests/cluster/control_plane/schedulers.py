@@ -1,7 +1,12 @@
 """Starts the schedulers: Kubernetes' own, Volcano, and the one with the coscheduling plug-in."""
 
+import yaml
+
 from .build import module_folder
-from .site import HOST, Site
+from .shipped import documents
+from .site import HOST, ROOT, Site
+
+SHIPPED = ROOT / "manifests" / "overlays" / "coscheduling" / "scheduler_configuration.yaml"
 
 VOLCANO = "volcano.sh/volcano"
 VOLCANO_ADMITS = (
@@ -65,28 +70,18 @@ def start_volcano(site: Site) -> None:
 
 
 def start_coscheduling(site: Site) -> None:
-    """A scheduler that places the pods of a group together, and the controller of the groups."""
-    coscheduling = {"name": "Coscheduling"}
-    profile = {
-        "schedulerName": "scheduler-plugins-scheduler",
-        "plugins": {
-            "multiPoint": {"enabled": [coscheduling]},
-            "queueSort": {"enabled": [coscheduling], "disabled": [{"name": "*"}]},
-        },
-        "pluginConfig": [{"name": "Coscheduling", "args": {"permitWaitingTimeSeconds": 10}}],
-    }
+    """A scheduler that places the pods of a group together, configured as our overlay proposes."""
+    shipped = yaml.safe_load(documents(SHIPPED, "ConfigMap")[0]["data"]["scheduler-config.yaml"])
     config = site.write(
         "coscheduling.json",
         {
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **shipped,
             "leaderElection": {"leaderElect": False},
             "clientConnection": {
                 "kubeconfig": str(site.kubeconfig_of("coscheduling")),
                 "qps": 500,
                 "burst": 1000,
             },
-            "profiles": [profile],
         },
     )
     site.run("coscheduling", "coscheduling-scheduler", [f"--config={config}", "--secure-port=0"])
