@@ -14,7 +14,7 @@ from kfp_trainer.runtime_operator.render.legacy import admit_legacy
 
 from .cluster import Cluster, ended, evicted
 from .operator import Operator
-from .seen import place_name, seen_pod
+from .seen import seen_pod
 from .words import refusal
 
 Json = Mapping[str, Any]
@@ -128,11 +128,13 @@ def _pods(operator: Operator, who: str) -> list[tuple[Any, list[str]]]:
     wanted, places = who.split(), operator.places()
     newest = {}
     for pod, _ in operator.cluster.pods():
-        part, index = places[pod.job]
-        newest[f"{part.role.lower}-{index}"] = pod
+        if pod.job in places:
+            part, index = places[pod.job]
+            newest[f"{part.role.lower}-{index}"] = pod
     return [
         (newest[name], [each["name"] for each in newest[name].manifest["spec"]["containers"]])
         for name in wanted
+        if name in newest
     ]
 
 
@@ -219,9 +221,7 @@ def _object(operator: Operator, target: Json) -> Answer:
 def _by_place(operator: Operator, rule: Json) -> Json:
     if "resourceNames" not in rule:
         return rule
-    job, places = operator.job, operator.places()
-    found = [places[operator.cluster.names[name]] for name in rule["resourceNames"]]
-    return {**rule, "resourceNames": [place_name(job, part.role, index) for part, index in found]}
+    return {**rule, "resourceNames": [operator.known[name] for name in rule["resourceNames"]]}
 
 
 def _labels(target: Json) -> dict[str, str]:

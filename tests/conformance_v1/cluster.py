@@ -44,8 +44,6 @@ class Cluster:
             (each["kind"], each["metadata"]["name"]): each for each in existing
         }
         self.jobsets: dict[str, State] = {}
-        self.names: dict[str, str] = {}
-        """the Job of each pod that there ever was, by its name"""
         self.attempts: dict[str, list[str]] = {}
         """pods that there ever were, by the Job of their place"""
         self._schedulers = SCHEDULERS.get(variant, ("default-scheduler",))
@@ -125,7 +123,6 @@ class Cluster:
             known = self.attempts.setdefault(pod.job, [])
             if pod.uid not in known:
                 known.append(pod.uid)
-                self.names[pod.name] = pod.job
             if pod.terminating:
                 state = report(state, pod.uid, PodReport(FAILED, finished=self.now))
             elif pod.report.phase == PENDING and self._is_schedulable(pod):

@@ -18,6 +18,7 @@ from kfp_trainer.runtime_operator.render.legacy.parts import Layout, Part, lay_o
 from kfp_trainer.runtime_operator.render.legacy.render import made_before
 
 from .cluster import Cluster
+from .seen import place_name
 
 Json = Mapping[str, Any]
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -42,6 +43,8 @@ class Operator:
         self.installation = INSTALLATIONS[variant]
         self.status: Json = {}
         self.gone = False
+        self.known: dict[str, str] = {}
+        """v1's name of every pod that there ever was, by its own"""
 
     @property
     def job(self) -> LegacyJob:
@@ -80,6 +83,7 @@ class Operator:
                 continue
             part, index = places[pod.job]
             told = pod.report
+            self.known[pod.name] = place_name(self.job, part.role, index)
             found.append(
                 PodState(
                     part.role.name,
