@@ -19,7 +19,7 @@ OPEN = {
     "tuned/merged/README.md": "the tuned model's card",
 }
 SHOWN = 3
-LONGEST = 100
+LONGEST = 90
 PAGE = "https://github.com/kfp-trainer/kfp-trainer/blob/main/docs/fine_tune_your_own_data.md"
 
 

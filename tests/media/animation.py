@@ -11,7 +11,7 @@ from .playback import Shown
 
 WIDE, HIGH, SIZE = 8.43, 20.0, 14
 """a character of the font at its size"""
-EDGE, BAR = 16.0, 34.0
+EDGE, BAR = 16.0, 40.0
 REST = 10.0
 """seconds for which the end is to be seen"""
 STYLE = """\
