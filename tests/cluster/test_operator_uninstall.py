@@ -1,0 +1,105 @@
+"""Who removes the operator as its page says is left with what people made, and with nothing of ours."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.all_objects import all_objects
+from tests.cluster.control_plane.client import Client, collection, eventually
+from tests.cluster.control_plane.nodes import add_nodes, pods_of
+from tests.cluster.control_plane.plane import Plane
+from tests.cluster.control_plane.site import ROOT
+from tests.cluster.manifests import JOBSET, condition, pod_template
+from tests.cluster.operator import path_of, runtime, step, train_job
+from tests.cluster.operator_install import NAMESPACE, manifests_of
+from tests.cluster.own_plane import own_plane
+from tests.cluster.page_steps import run_steps, steps_under
+
+STARTED = ("scheduler", "kwok", "process-node", "jobset")
+WHOLE, KEEP_JOBS = steps_under(ROOT / "docs" / "operator.md", "Uninstall")
+FOLDER = "manifests/overlays/standalone"
+TEAM = "team"
+EVERY_NAMESPACE_HAS = {"configmaps/{}/kube-root-ca.crt", "serviceaccounts/{}/default"}
+STAYS_FOR_JOBS = {
+    "queues.scheduling.volcano.sh//training",
+    "priorityclasses.scheduling.k8s.io//training-high",
+    "priorityclasses.scheduling.k8s.io//training-low",
+}
+"""what pods of the overlay `volcano` may still need"""
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[Plane]:
+    with own_plane("leaving", started=STARTED, kinds_of=["trainer", "volcano"]) as made:
+        add_nodes(made.client, 1, pool=TEAM)
+        yield made
+
+
+@pytest.fixture
+def team(plane: Plane) -> Iterator[str]:
+    """The namespace of people, with what they made by themselves."""
+    make_namespace(plane.client, TEAM)
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "of-the-team"}}
+    plane.client.create(secret, TEAM)
+    yield TEAM
+    plane.client.delete(f"{collection('v1', 'Namespace')}/{TEAM}")
+    eventually("the team is gone", lambda: not of(TEAM, all_objects(plane.client)))
+
+
+def make_namespace(client: Client, name: str) -> None:
+    client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    wanted = {each.format(name) for each in EVERY_NAMESPACE_HAS}
+    eventually("the namespace is furnished", lambda: wanted <= all_objects(client))
+
+
+def of(namespace: str, objects: set[str]) -> set[str]:
+    """What lies in a namespace."""
+    return {each for each in objects if each.split("/")[1] == namespace}
+
+
+def run_a_job(client: Client) -> None:
+    """A job that runs on."""
+    client.create(runtime(step("node", "trainer", pod_template(TEAM, run="forever"))), TEAM)
+    client.create(train_job("goes-on"), TEAM)
+    eventually("it runs", lambda: "startTime" in client.get(path_of(TEAM, "goes-on")).get("status", {}))
+
+
+def test_without_the_operator_jobs_run_on_to_their_end(plane: Plane, team: str) -> None:
+    client = plane.client
+    make_namespace(client, NAMESPACE)
+    before = all_objects(client) - STAYS_FOR_JOBS
+    with manifests_of(plane, "volcano") as ours:
+        ours.apply()
+        ours.is_ready()
+        run_a_job(client)
+        with_jobs = of(team, all_objects(client))
+        run_steps(plane, [KEEP_JOBS], {FOLDER: ours.folder})
+        eventually("the operator's pod is gone", lambda: not ours.pods())
+    left = all_objects(client)
+    assert of(team, left) == with_jobs
+    assert left - with_jobs - before == STAYS_FOR_JOBS
+    (pod,) = pods_of(client, team)
+    told = {"metadata": {"annotations": {"kfp-trainer.test/run": "0s"}}}
+    client.patch(f"{collection('v1', 'Pod', team)}/{pod['metadata']['name']}", told)
+    jobset = f"{collection(JOBSET, 'JobSet', team)}/goes-on"
+    eventually("its JobSet completes", lambda: condition(client.get(jobset), "Completed"))
+
+
+def test_with_the_kinds_go_the_jobs_and_what_people_made_beside_them_stays(plane: Plane, team: str) -> None:
+    client = plane.client
+    before = all_objects(client)
+    kinds = {
+        each for each in before if each.endswith(".trainer.kubeflow.org") or each.split("/")[1] == NAMESPACE
+    }
+    with manifests_of(plane, "standalone") as ours:
+        ours.apply()
+        ours.is_ready()
+        run_a_job(client)
+        run_steps(plane, [WHOLE], {FOLDER: ours.folder})
+    wanted = before - kinds - {f"namespaces//{NAMESPACE}"}
+
+    def others() -> set[str]:
+        """What is there and should not be, or the other way round."""
+        return all_objects(client) ^ wanted
+
+    eventually("only people's objects are left", lambda: not others(), say=lambda: str(others()))
