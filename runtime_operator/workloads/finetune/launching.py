@@ -51,4 +51,3 @@ def as_flags(settings: FinetuneSettings) -> list[str]:
 def take_one_gpu() -> None:
     """Let this process see no more than one GPU; to be called before torch is loaded."""
     os.environ[VISIBLE] = os.environ.get(VISIBLE, "0").split(",")[0]
-
