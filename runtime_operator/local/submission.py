@@ -42,7 +42,7 @@ NOT_NEEDED = {
     "Service": "",
 }
 UNSUPPORTED = "FieldValueNotSupported"
-NO_MPI = "MPIJobs start their workers by kubectl, which needs a cluster; write a TrainJob with an mpi policy"
+NO_MPI = "MPIJobs start their workers by kubectl, which needs a cluster; `convert` makes a TrainJob of it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
+from kfp_trainer.runtime_operator.api.legacy import read_legacy
 from kfp_trainer.runtime_operator.errors import JobFailed
+from kfp_trainer.runtime_operator.render.legacy.convert import convert
 from tests.legacy_jobs import legacy_document
 
 PRINT = "import os; print(os.environ['TF_CONFIG'])"
@@ -64,3 +67,14 @@ def test_a_permanent_exit_code_of_a_worker_ends_the_job(workshop) -> None:
     name = jobs.create(document("JAXJob", {"Worker": worker}))
     with pytest.raises(JobFailed, match="exit code 3"):
         jobs.wait(name, timeout=60)
+
+
+def test_an_mpijob_runs_once_it_is_converted(workshop) -> None:
+    lacking = [each for each in ("mpirun", "/usr/sbin/sshd", "ssh-keygen") if shutil.which(each) is None]
+    if lacking:
+        pytest.skip(f"needs {', '.join(lacking)}: apt-get install openmpi-bin openssh-server")
+    program = ["mpirun", "-np", "2", "sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE"]
+    roles = {"Launcher": running("mpi", *program), "Worker": {"replicas": 2}}
+    made = convert(read_legacy(document("MPIJob", roles)))
+    lines = workshop.run(made.runtime, made.train_job, timeout=120)
+    assert sorted(lines) == ["rank 0 of 2", "rank 1 of 2"]

@@ -37,7 +37,13 @@ ALONE = Installation(judge="jobset", init_tries=0)
 TORCHRUN = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 """programs that Trainer's policy for torch is made for"""
 MERGED = ("PyTorchJob", "XGBoostJob")
-SSHD = ("/usr/sbin/sshd", "-De")
+SSH_HOME = "/home/mpiuser"
+"""where the images of mpirun's community keep the settings and the keys of ssh"""
+SSHD: Object = {
+    "command": ["/usr/sbin/sshd"],
+    "args": ["-De", "-f", f"{SSH_HOME}/.sshd_config"],
+    "readinessProbe": {"tcpSocket": {"port": 2222}, "initialDelaySeconds": 5},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +217,19 @@ def _mpi(job: LegacyJob) -> tuple[Object, list[Object], Object]:
     computes = launcher_computes(job)
     nodes = (worker.replicas if worker else 0) + computes
     slots = int(job.spec.get("slotsPerWorker") or 1)
-    mpi = {"numProcPerNode": slots, "mpiImplementation": "OpenMPI", "runLauncherAsNode": computes}
+    mpi = {
+        "numProcPerNode": slots,
+        "mpiImplementation": "OpenMPI",
+        "runLauncherAsNode": computes,
+        "sshAuthMountPath": f"{SSH_HOME}/.ssh",
+    }
     jobs: list[Object] = []
     if worker is not None and worker.replicas:
         jobs.append({"name": NODE, "template": {"spec": {"template": _mpi_pod(worker, SSHD)}}})
     if launcher is not None:
         template = {
             "metadata": {"labels": {ANCESTOR_LABEL: TRAINER_STEP}},
-            "spec": {"template": _mpi_pod(launcher, ())},
+            "spec": {"template": _mpi_pod(launcher, {})},
         }
         starts: dict[str, Any] = {"name": LAUNCHER, "template": template}
         jobs.append({**starts, "dependsOn": [{"name": NODE, "status": "Ready"}]} if jobs else starts)
@@ -226,9 +237,7 @@ def _mpi(job: LegacyJob) -> tuple[Object, list[Object], Object]:
     return {"numNodes": max(nodes, 1), "mpi": mpi}, jobs, done
 
 
-def _mpi_pod(role: Role, command: tuple[str, ...]) -> Object:
+def _mpi_pod(role: Role, daemon: Object) -> Object:
     first, *others = items(role.pod.get("containers"))
-    main = {**first, "name": NODE}
-    if command:
-        main |= {"command": list(command), "args": []}
+    main = {**first, "name": NODE, **daemon}
     return _with_pod(role, {**role.pod, "containers": [main, *others]})

@@ -46,7 +46,8 @@ def _run_policy(job: LegacyJob) -> Iterator[str]:
 def _kind(job: LegacyJob) -> Iterator[str]:
     spec, elastic = job.spec, at(job.spec, "elasticPolicy")
     if job.kind.name == "MPIJob":
-        yield "transport: workers are reached by ssh and no more by kubectl, so the images need sshd and ssh"
+        yield "transport: workers are reached by ssh and no more by kubectl, so the images need ssh and sshd"
+        yield "transport: sshd reads /home/mpiuser/.sshd_config, as in the images of mpirun's community"
         return
     yield "host names: programs that spell them themselves need the new ones, which `explain` tells"
     if job.kind.name == "TFJob" and not job.role("Chief", "Master") and not spec.get("successPolicy"):

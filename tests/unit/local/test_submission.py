@@ -101,7 +101,7 @@ NOT_HERE = {
     "an MPIJob": (
         legacy_document("MPIJob", {"Launcher": {}, "Worker": {}}),
         "kind: MPIJobs start their workers by kubectl, which needs a cluster; "
-        "write a TrainJob with an mpi policy",
+        "`convert` makes a TrainJob of it",
     ),
     "a job that another cluster runs": (
         legacy_document("TFJob", {"Worker": {}}, runPolicy={"managedBy": "kueue.x-k8s.io/multikueue"}),
