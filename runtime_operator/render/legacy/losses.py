@@ -49,8 +49,9 @@ def _kind(job: LegacyJob) -> Iterator[str]:
         yield "transport: workers are reached by ssh and no more by kubectl, so the images need ssh and sshd"
         yield "transport: sshd reads /home/mpiuser/.sshd_config, as in the images of mpirun's community"
         return
-    yield "host names: programs that spell them themselves need the new ones, which `explain` tells"
-    if job.kind.name == "TFJob" and not job.role("Chief", "Master") and not spec.get("successPolicy"):
+    if job.replicas > 1:
+        yield "host names: programs that spell them themselves need the new ones, which `explain` tells"
+    if _first_worker_decides(job):
         yield "success: the job has succeeded when all its workers have, not when the first has"
     if spec.get("enableDynamicWorker"):
         yield "spec.enableDynamicWorker: a worker that fails ends the job, and their number is fixed"
@@ -59,3 +60,9 @@ def _kind(job: LegacyJob) -> Iterator[str]:
     for field in ("rdzvBackend", "rdzvHost", "rdzvPort", "rdzvId", "rdzvConf", "standalone"):
         if elastic.get(field) is not None:
             yield f"spec.elasticPolicy.{field}: torchrun meets on the first node instead"
+
+
+def _first_worker_decides(job: LegacyJob) -> bool:
+    worker = job.role("Worker")
+    leads = job.role("Chief", "Master") is not None or bool(job.spec.get("successPolicy"))
+    return job.kind.name == "TFJob" and not leads and worker is not None and worker.replicas > 1

@@ -104,7 +104,7 @@ def test_a_name_without_room_for_pods_is_shortened():
 
 
 LOST = {
-    "nothing but the names": (legacy_job("JAXJob", {"Worker": {}}), ()),
+    "nothing but the names": (legacy_job("JAXJob", {"Worker": {"replicas": 2}}), ()),
     "what only the master does": (
         legacy_job("PyTorchJob", {"Master": command("python", "a.py"), "Worker": {}}),
         (
@@ -113,18 +113,20 @@ LOST = {
         ),
     ),
     "the rule of the first worker": (
-        legacy_job("TFJob", {"Worker": {}}),
+        legacy_job("TFJob", {"Worker": {"replicas": 2}}),
         ("success: the job has succeeded when all its workers have, not when the first has",),
     ),
     "what becomes of pods": (
-        legacy_job("JAXJob", {"Worker": {}}, runPolicy={"cleanPodPolicy": "All"}),
+        legacy_job("JAXJob", {"Worker": {"replicas": 2}}, runPolicy={"cleanPodPolicy": "All"}),
         (
             "spec.runPolicy.cleanPodPolicy: pods that still run end with the job, "
             "and those that have ended stay",
         ),
     ),
     "an autoscaler": (
-        legacy_job("PaddleJob", {"Worker": {}}, elasticPolicy={"metrics": [{"type": "Resource"}]}),
+        legacy_job(
+            "PaddleJob", {"Worker": {"replicas": 2}}, elasticPolicy={"metrics": [{"type": "Resource"}]}
+        ),
         ("spec.elasticPolicy.metrics: nothing scales a TrainJob",),
     ),
 }
@@ -133,3 +135,7 @@ LOST = {
 @pytest.mark.parametrize(("job", "sentences"), LOST.values(), ids=LOST)
 def test_what_is_lost_is_told(job, sentences):
     assert set(convert(job).lost) == {HOSTS, *sentences}
+
+
+def test_nothing_is_lost_of_a_job_of_one_replica():
+    assert convert(legacy_job("TFJob", {"Worker": {}})).lost == ()

@@ -76,6 +76,10 @@ def judge(expected, decide):
 WRONG = {
     "no job": ([], "needs one TrainJob, got 0"),
     "two jobs": ([JOB, JOB], "needs one TrainJob, got 2"),
+    "an older kind": (
+        [{"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "a"}}],
+        "kind: TFJobs are not run in a cluster yet; run it here, or `convert` it to a TrainJob",
+    ),
     "no name": ([{**JOB, "metadata": {}}], "metadata.name: is missing"),
     "another namespace": (
         [{**JOB, "metadata": {"name": "bert", "namespace": "home"}}],
