@@ -55,27 +55,30 @@ def build(
     images: Mapping[str, Built] | None = None,
 ) -> Built:
     """Build NAME/Containerfile of a context; `images` are those that a FROM may name, besides the base."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two builds at a time would take each other's layers away
+    with _alone():
         building = _Building(context, arguments or {}, images or {})
         built = building.image((context / name / "Containerfile").read_text())
         (CACHE / f"{name}.layers").write_text("\n".join(building.used))
-        _delete_unused()
-    return built
+        return built
 
 
 def forget(name: str) -> None:
     """Delete the layers that only this image has."""
-    (CACHE / f"{name}.layers").unlink(missing_ok=True)
-    _delete_unused()
+    with _alone():
+        (CACHE / f"{name}.layers").unlink(missing_ok=True)
 
 
-def _delete_unused() -> None:
-    used = {line for file in CACHE.glob("*.layers") for line in file.read_text().splitlines()}
-    for folder in LAYERS.iterdir():
-        if folder.name not in used:
-            shutil.rmtree(folder)
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let nobody else build, and delete at the end what no image is made of any more."""
+    LAYERS.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+        used = {line for file in CACHE.glob("*.layers") for line in file.read_text().splitlines()}
+        for folder in LAYERS.iterdir():
+            if folder.name not in used:
+                shutil.rmtree(folder)
 
 
 class _Building:
@@ -85,7 +88,6 @@ class _Building:
         self.context, self.arguments, self.images = context, arguments, images
         self.stages: dict[str, Built] = {}
         self.used: list[str] = []
-        LAYERS.mkdir(exist_ok=True)
 
     def image(self, text: str) -> Built:
         """The image of the last stage."""
@@ -185,6 +187,7 @@ def debian(reference: str) -> Path:
             mirror = [os.environ[name] for name in ("DEBIAN_MIRROR",) if name in os.environ]
             command = ["debootstrap", "--variant=minbase", "bookworm", f"{scratch}/new", *mirror]
             subprocess.run(command, check=True, capture_output=True)
+            Path(scratch, "new/etc/hosts").touch()  # every engine gives a container one
             Path(scratch, "new").rename(made)
     return made
 

@@ -19,6 +19,7 @@ mount -t overlay -o "$options" overlay "$root"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount --bind -o ro /sys "$root/sys"
+mount --bind -o ro /etc/hosts "$root/etc/hosts"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 while [ "$1" != -- ]; do # what of this machine is seen, and where
   if [ -d "$1" ]; then mkdir -p "$root$2"; else mkdir -p "$(dirname "$root$2")"; touch "$root$2"; fi

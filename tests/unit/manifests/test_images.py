@@ -223,3 +223,13 @@ def test_the_kustomization_of_the_page_renames_the_operator(tmp_path: Path) -> N
     (mine / "kustomization.yaml").write_text(yaml.safe_dump(document))
     built = subprocess.run(["kubectl", "kustomize", mine], capture_output=True, text=True, check=True).stdout
     assert re.findall(r"image: (\S*operator\S*)", built) == [f"registry.example.org/ml/operator:{VERSION}"]
+
+
+def test_the_image_of_ones_own_on_the_page_is_built_on_ours() -> None:
+    (text,) = [
+        each for each in re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if "FROM" in each
+    ]
+    stages = parse(text)
+    assert {stage.base for stage in stages} <= set(IMAGES.values())
+    kept = [keyword for keyword, _ in stages[-1].instructions]
+    assert kept == ["COPY"], "the last stage keeps the user of its base"
