@@ -6,6 +6,7 @@ at once that no node selector, scheduler or PodGroup keeps waiting.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,8 @@ Json = Mapping[str, Any]
 
 CAPACITY = {"cpu": "512", "memory": "2Ti", "nvidia.com/gpu": "64", "example.com/gpu": "64"}
 """of eight nodes together"""
+SERIALS = 10_000
+"""uids that one JobSet may give, so that none comes twice"""
 NODE = {"type": "kwok"}
 """the labels of each"""
 SCHEDULERS = {
@@ -46,6 +49,7 @@ class Cluster:
         self.jobsets: dict[str, State] = {}
         self.attempts: dict[str, list[str]] = {}
         """pods that there ever were, by the Job of their place"""
+        self._serials = itertools.count(0, SERIALS)
         self._schedulers = SCHEDULERS.get(variant, ("default-scheduler",))
 
     def pods(self) -> Iterator[tuple[Pod, int]]:
@@ -72,7 +76,7 @@ class Cluster:
         assert not admitted.errors, admitted.errors
         there = self.jobsets.get(name)
         if there is None or (there.suspended and _but_rest(there.jobset) != _but_rest(admitted.jobset)):
-            self.jobsets[name] = create(admitted.jobset)
+            self.jobsets[name] = replace(create(admitted.jobset), serial=next(self._serials))
             return
         rests = bool(admitted.jobset["spec"].get("suspend"))
         changed = {**there.jobset, "spec": {**there.spec, "suspend": rests}}

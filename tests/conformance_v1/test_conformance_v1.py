@@ -80,3 +80,21 @@ def test_the_comparer_finds(path, change):
     given = answer(case)
     change(given["steps"][0]["pods"][1])
     assert any(path in each.path for each in faults(case, given))
+
+
+def test_a_job_that_is_resumed_begins_anew_with_every_replica():
+    case = ALL["jax-three-processes"]
+    script = [{"end": "worker-0", "code": 0}, {"suspend": True}, {"suspend": False}]
+    steps = answer({"input": case["input"], "script": script})["steps"]
+    seen = [[(each["phase"], each["incarnation"]) for each in step["pods"]] for step in steps]
+    assert seen[1:] == [[("Succeeded", 1), ("Running", 1), ("Running", 1)], [], [("Running", 2)] * 3]
+
+
+def test_pods_that_fail_again_and_again_are_replaced_until_the_limit():
+    case = ALL["exit-code-130-of-worker-pytorchjob"]
+    *others, job = case["input"]
+    limited = {**job, "spec": {**job["spec"], "runPolicy": {"backoffLimit": 3}}}
+    script = [{"end": "worker-1", "code": 130}] * 3
+    steps = answer({"input": [*others, limited], "script": script})["steps"]
+    assert [step["state"] for step in steps] == ["Running", "Running", "Running", "Failed"]
+    assert [step["pods"][-1]["incarnation"] for step in steps] == [1, 2, 3, 3]

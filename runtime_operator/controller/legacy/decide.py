@@ -132,6 +132,7 @@ def _ended(
 
 
 def _suspended(job: LegacyJob, status: Json, now: datetime) -> Decision:
+    """All pods go, those that have ended too: a job that is resumed begins anew with every replica."""
     message = f"{job.kind.name} {job.name} is suspended."
     if is_true(status["conditions"], c.RUNNING):
         status = _with(job, status, c.RUNNING, message, now, reason=c.SUSPENDED, holds=False)
@@ -139,7 +140,7 @@ def _suspended(job: LegacyJob, status: Json, now: datetime) -> Decision:
     known = status.get("replicaStatuses") or {}
     none = {role.name: _replica_status(job, role.lower, Count()) for role in job.roles if role.name in known}
     status = {**status, "replicaStatuses": none}
-    return Decision(status, Wanted("rests", services=NOBODY, pod_group=False, autoscaler=False))
+    return Decision(status, Wanted("goes", services=NOBODY, pod_group=False, autoscaler=False))
 
 
 def _resumed(job: LegacyJob, status: Json, now: datetime) -> Json:

@@ -181,7 +181,7 @@ def test_suspended_and_resumed():
     runs = legacy_job("PyTorchJob", TWO)
     running = looked(runs, pod("Master-0"), pod("Worker-0"), pod("Worker-1"))
     resting = looked(rests, pod("Master-0"), status=running.status, after=5)
-    assert (true(resting), resting.wanted.jobset) == (["Created", "Suspended"], "rests")
+    assert (true(resting), resting.wanted.jobset) == (["Created", "Suspended"], "goes")
     resumed = looked(runs, status=resting.status, after=9)
     assert resumed.status["startTime"] == "2026-11-01T00:00:09Z"
     assert [event.reason for event in resumed.events] == ["PyTorchJobResumed"]
