@@ -73,8 +73,9 @@ class Home:
         return record(command, {**os.environ, **own}, limit=LIMIT, keys=keys)
 
     def files(self) -> set[str]:
-        """All that lies here, by its path."""
-        return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if not path.is_dir()}
+        """All that lies here, by its path, but for the lock that all jobs share."""
+        found = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if not path.is_dir()}
+        return found - {"jobs/.lock"}
 
     def processes(self) -> list[str]:
         """The processes that have the folder in their environment."""
