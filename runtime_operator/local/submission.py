@@ -87,14 +87,17 @@ def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Sub
         admitted.jobset,
         objects,
         plan,
-        digest_of(train_job, admitted.jobset),
+        digest_of(train_job, admitted.jobset, [each for each in documents if each["kind"] in CARRIED]),
         (*outcome.warnings, *admitted.warnings, *_left_out(plan)),
     )
 
 
-def digest_of(train_job: Document, jobset: Document) -> str:
-    """A digest of what a job asks for, and of what is made of that; it may rest meanwhile."""
-    specs = [without_rest(each) for each in (train_job, jobset)]
+def digest_of(train_job: Document, jobset: Document, given: Sequence[Document]) -> str:
+    """A digest of what a job asks for, of what is made of that, and of what its pods are given to read.
+
+    It may rest meanwhile. What is made here for its pods does not count: keys are drawn anew each time.
+    """
+    specs = [*(without_rest(each) for each in (train_job, jobset)), *given]
     return sha256(json.dumps(specs, sort_keys=True).encode()).hexdigest()[:16]
 
 

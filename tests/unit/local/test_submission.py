@@ -97,6 +97,19 @@ def test_an_older_job_that_rests_has_the_digest_of_one_that_runs():
     assert submitted(rests).digest == submitted(legacy_document("TFJob", {"Worker": {}}, runPolicy={})).digest
 
 
+def test_another_script_in_a_config_map_is_another_request():
+    def asked(script: str) -> str:
+        scripts = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "scripts"},
+            "data": {"train.py": script},
+        }
+        return submitted(job(), scripts).digest
+
+    assert asked("print(1)") == asked("print(1)") != asked("print(2)")
+
+
 NOT_HERE = {
     "an MPIJob": (
         legacy_document("MPIJob", {"Launcher": {}, "Worker": {}}),
