@@ -111,7 +111,7 @@ def test_kubectl_follows_a_log(plane: Plane, namespace: str) -> None:
     plane.client.create(jobset("talk", template("sh", "-c", shell)), namespace)
     pod = eventually("the pod runs", lambda: runs(plane.client, namespace))[0]["metadata"]["name"]
     kubectl = ["kubectl", f"--kubeconfig={plane.site.kubeconfig}", "-n", namespace, "logs", "-f", pod]
-    followed = subprocess.run(kubectl, capture_output=True, text=True, timeout=30)
+    followed = subprocess.run(kubectl, capture_output=True, text=True, timeout=120)
     assert (followed.stdout, followed.stderr) == ("line 1\nline 2\nline 3\n", "")
     assert ends(plane.client, namespace, "talk") == "Completed"
 

@@ -13,6 +13,7 @@ import pytest
 from kfp_trainer.runtime_operator.errors import JobFailed, SpecError
 from kfp_trainer.runtime_operator.jobs import Event, Line, LocalJobs, Progress
 
+PATIENCE = 120.0
 COUNT = 'echo run >> "$LEDGER"; '
 
 
@@ -37,21 +38,21 @@ def runs(folder: Path) -> int:
 
 def test_a_job_that_has_succeeded_is_adopted(workshop, job, tmp_path: Path) -> None:
     for _ in range(2):
-        assert workshop.jobs.wait(workshop.jobs.create(job()), timeout=30).phase == "Complete"
+        assert workshop.jobs.wait(workshop.jobs.create(job()), timeout=PATIENCE).phase == "Complete"
     assert runs(tmp_path) == 1
 
 
 def test_a_job_that_runs_is_adopted_by_another_client(workshop, job, tmp_path: Path) -> None:
     workshop.jobs.create(job("sleep 1"))
     other = LocalJobs(tmp_path / "jobs")
-    assert other.wait(other.create(job("sleep 1")), timeout=30).phase == "Complete"
+    assert other.wait(other.create(job("sleep 1")), timeout=PATIENCE).phase == "Complete"
     assert runs(tmp_path) == 1
 
 
 def test_a_job_that_failed_is_replaced(workshop, job, tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(JobFailed):
-            workshop.jobs.wait(workshop.jobs.create(job("exit 1")), timeout=30)
+            workshop.jobs.wait(workshop.jobs.create(job("exit 1")), timeout=PATIENCE)
     assert runs(tmp_path) == 2
 
 
@@ -65,7 +66,7 @@ def test_a_failed_job_is_replaced_within_the_retry_budget_of_its_owner(workshop,
     for _ in range(4):
         name = workshop.jobs.adopt_or_create(job("exit 1"), owner="run-1/task", retries=2)
         with pytest.raises(JobFailed):
-            workshop.jobs.wait(name, timeout=30)
+            workshop.jobs.wait(name, timeout=PATIENCE)
     assert runs(tmp_path) == 3
 
 
@@ -78,7 +79,7 @@ def test_a_job_of_somebody_else_is_not_touched(workshop, job) -> None:
 def test_an_owner_that_asks_for_something_else_gets_a_new_job(workshop, job, tmp_path: Path) -> None:
     workshop.jobs.adopt_or_create(job("sleep 30"), owner="run-1/task")
     name = workshop.jobs.adopt_or_create(job("echo other"), owner="run-1/task")
-    workshop.jobs.wait(name, timeout=30)
+    workshop.jobs.wait(name, timeout=PATIENCE)
     assert [line.text for line in workshop.jobs.logs(name)] == ["other"]
 
 
@@ -87,7 +88,7 @@ def test_cancelling_ends_the_processes_and_keeps_what_is_known(workshop, job) ->
     next(news for news in workshop.jobs.follow(name) if isinstance(news, Line))
     workshop.jobs.cancel(name)
     with pytest.raises(JobFailed, match="cancelled by a person"):
-        workshop.jobs.wait(name, timeout=30)
+        workshop.jobs.wait(name, timeout=PATIENCE)
     assert [line.text for line in workshop.jobs.logs(name)] == ["begun"]
     assert workshop.jobs.get(name).reason == "Cancelled"
     assert workshop.left_behind() == []
@@ -99,21 +100,21 @@ def test_a_job_rests_and_goes_on_when_it_is_asked_for_again(workshop, job, tmp_p
     while workshop.jobs.get(name).phase != "Running":
         time.sleep(0.05)
     workshop.jobs.create(job(script, suspend=True))
-    assert workshop.jobs.wait(name, timeout=40).phase == "Suspended"
+    assert workshop.jobs.wait(name, timeout=PATIENCE).phase == "Suspended"
     assert workshop.left_behind() == []
     (tmp_path / "ledger.go").touch()
-    assert workshop.jobs.wait(workshop.jobs.create(job(script)), timeout=40).phase == "Complete"
+    assert workshop.jobs.wait(workshop.jobs.create(job(script)), timeout=PATIENCE).phase == "Complete"
 
 
 def test_a_job_that_is_made_suspended_starts_when_it_is_resumed(workshop, job, tmp_path: Path) -> None:
-    assert workshop.jobs.wait(workshop.jobs.create(job(suspend=True)), timeout=30).phase == "Suspended"
+    assert workshop.jobs.wait(workshop.jobs.create(job(suspend=True)), timeout=PATIENCE).phase == "Suspended"
     assert not (tmp_path / "ledger").exists()
-    assert workshop.jobs.wait(workshop.jobs.create(job()), timeout=30).phase == "Complete"
+    assert workshop.jobs.wait(workshop.jobs.create(job()), timeout=PATIENCE).phase == "Complete"
 
 
 def test_deleting_leaves_nothing(workshop, job, tmp_path: Path) -> None:
     name = workshop.jobs.create(job("sleep 60"))
-    workshop.jobs.delete(name, timeout=30)
+    workshop.jobs.delete(name, timeout=PATIENCE)
     assert list((tmp_path / "jobs" / "default").iterdir()) == []
     assert workshop.left_behind() == []
     with pytest.raises(SpecError, match="TrainJob bert: not found in namespace default"):
@@ -138,25 +139,32 @@ def test_following_tells_lines_events_and_progress(workshop, job) -> None:
 def test_a_deadline_ends_a_job(workshop, job) -> None:
     name = workshop.jobs.create(job("sleep 60", activeDeadlineSeconds=1))
     with pytest.raises(JobFailed, match="TrainJob exceeded its active deadline"):
-        workshop.jobs.wait(name, timeout=30)
+        workshop.jobs.wait(name, timeout=PATIENCE)
     assert workshop.left_behind() == []
 
 
 def test_every_command_works_from_another_terminal(workshop, job, tmp_path: Path) -> None:
+    environment = {"KFP_TRAINER_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    program = str(Path(sys.executable).with_name("kfp-trainer"))
+
     def command(*words: str) -> subprocess.CompletedProcess[str]:
-        environment = {"KFP_TRAINER_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
-        line = [str(Path(sys.executable).with_name("kfp-trainer")), *words]
-        return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=60)
+        return subprocess.run(
+            [program, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE
+        )
 
     file = tmp_path / "job.yaml"
-    file.write_text("---\n".join(json.dumps(each) + "\n" for each in job("echo hello; sleep 2; exit 3")))
+    script = "echo hello; while [ ! -e $LEDGER.go ]; do sleep 0.05; done; exit 3"
+    file.write_text("---\n".join(json.dumps(each) + "\n" for each in job(script)))
     assert command("run", "--detach", "-f", str(file)).stdout == "bert\n"
     waiting = time.monotonic()
-    while json.loads(command("get", "bert", "-o", "json").stdout)["status"].get("startTime") is None:
-        assert time.monotonic() - waiting < 30
-    assert "of 1 pods 1 run" in command("describe", "bert").stdout
-    followed = command("logs", "-f", "bert")
-    assert (followed.returncode, followed.stdout) == (3, "hello\n")
+    while "of 1 pods 1 run" not in command("describe", "bert").stdout:
+        assert time.monotonic() - waiting < PATIENCE
+    assert json.loads(command("get", "bert", "-o", "json").stdout)["status"]["startTime"]
+    follows = [program, "logs", "-f", "bert"]
+    with subprocess.Popen(follows, env=environment, stdout=subprocess.PIPE, text=True) as followed:
+        assert followed.stdout and followed.stdout.readline() == "hello\n"
+        (tmp_path / "ledger.go").touch()
+        assert (followed.wait(PATIENCE), followed.stdout.read()) == (3, "")
     assert command("wait", "bert").returncode == 3
     assert "exit code 3" in command("get").stdout
     assert json.loads(command("describe", "bert", "-o", "json").stdout)["pods"][0]["exit"] == "node 3 (Error)"

@@ -15,7 +15,7 @@ from kfp_trainer.runtime_operator.errors import JobFailed, SetupError, SpecError
 def failure(workshop, runtime, job) -> str:
     """Run a job that fails, quickly; return what is said of it."""
     with pytest.raises(JobFailed) as failed:
-        workshop.run(runtime, job, timeout=30)
+        workshop.run(runtime, job, timeout=120)
     assert workshop.jobs.get(job["metadata"]["name"]).phase == "Failed"
     assert workshop.left_behind() == []
     return str(failed.value).splitlines()[0]
