@@ -1,96 +1,15 @@
-"""Answer a folder of cases, or answer and compare it.
+"""What Kubeflow Trainer builds: `python -m tests.conformance answer IN OUT`, or `check [DIR]`."""
 
-python -m tests.conformance answer IN_DIR OUT_DIR    one answer a case, in a file of the same name
-python -m tests.conformance check [DIR]              each path that differs without leave, and a count
-"""
-
-from __future__ import annotations
-
-import argparse
 import sys
-import traceback
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import yaml
+from tests.recorded_cases import Recordings, main
 
 from .answer import answer
 from .compare import faults
 
 CASES = Path(__file__).parent / "cases"
-SHOWN = 5  # differences of one case; the first tells most
-
-
-def main() -> int:
-    """Do what the arguments say; 1 if a case is answered wrongly."""
-    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__.splitlines()[0])
-    verbs = parser.add_subparsers(dest="verb", required=True)
-    answering = verbs.add_parser("answer", help="write an answer for each case of a folder")
-    answering.add_argument("source", type=Path, metavar="IN_DIR")
-    answering.add_argument("target", type=Path, metavar="OUT_DIR")
-    checking = verbs.add_parser("check", help="compare our answers with what the cases expect")
-    checking.add_argument("source", type=Path, metavar="DIR", nargs="?", default=CASES)
-    arguments = parser.parse_args()
-    if arguments.verb == "answer":
-        return write_answers(arguments.source, arguments.target)
-    return check(arguments.source)
-
-
-def write_answers(source: Path, target: Path) -> int:
-    """Write one answer file a case, under the case's name; a case that cannot be answered is told."""
-    target.mkdir(parents=True, exist_ok=True)
-    failed = 0
-    for path, case in read_cases(source):
-        given, problem = try_to_answer(case)
-        failed += problem is not None
-        if problem is not None:
-            print(f"{path.stem}: {problem}", file=sys.stderr)
-        text = yaml.dump(given, Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=120)
-        (target / path.name).write_text(text, encoding="utf-8")
-    return int(failed > 0)
-
-
-def check(source: Path) -> int:
-    """Print where our answers differ, and how many cases of each topic are right."""
-    right: Counter[str] = Counter()
-    wrong: Counter[str] = Counter()
-    for path, case in read_cases(source):
-        given, problem = try_to_answer(case)
-        found = [problem] if problem else [str(each) for each in faults(case, given)]
-        (wrong if found else right)[case.get("topic", "")] += 1
-        if found:
-            print(f"{path.stem} [{case.get('topic', '')}]")
-            print("".join(f"    {line}\n" for line in found[:SHOWN]), end="")
-    for topic in sorted(wrong):
-        print(f"{topic}: {right[topic]} of {right[topic] + wrong[topic]}")
-    print(f"{right.total()} of {right.total() + wrong.total()} cases right")
-    return int(wrong.total() > 0)
-
-
-def read_cases(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Read the cases of a folder by name."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    for path in sorted(folder.glob("*.yaml")):
-        yield path, yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-
-
-def try_to_answer(case: dict[str, Any]) -> tuple[Any, str | None]:
-    """Answer a case; a case that breaks our code is one wrong answer, not the end of the run."""
-    try:
-        return answer(case), None
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told and the others go on
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        return {}, f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"
-
-
-class PlainDumper(yaml.SafeDumper):
-    """Writes shared values in full: an answer is compared, not edited."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
+RECORDINGS = Recordings("conformance", CASES, answer, faults)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(RECORDINGS))

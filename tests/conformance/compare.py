@@ -12,11 +12,12 @@ import fnmatch
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import yaml
+
+from tests.recorded_cases import Difference
 
 KEY_FIELDS = {
     "volumeMounts": "mountPath",
@@ -35,18 +36,6 @@ DECIMAL = {
 }
 BINARY = {f"{letter}i": Fraction(1024) ** power for power, letter in enumerate("KMGTPE", start=1)}
 FACTORS = DECIMAL | BINARY
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One path, what upstream has there, and what the answer has."""
-
-    path: str
-    want: Any
-    got: Any
-
-    def __str__(self) -> str:
-        return f"{self.path}: want {str(self.want)[:300]}, got {str(self.got)[:300]}"
 
 
 def compare(case: Mapping[str, Any], answer: Any) -> list[Difference]:

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.__main__ import CASES, read_cases
+from tests.conformance.__main__ import CASES
 from tests.conformance.answer import answer
+from tests.recorded_cases import read_cases
 
 DEFECTS = {path.stem: case for path, case in read_cases(CASES) if case.get("defect")}
 

@@ -8,8 +8,9 @@ from typing import Any
 import kubeflow_trainer_api.models as official
 import pytest
 
-from tests.conformance.__main__ import CASES, read_cases
+from tests.conformance.__main__ import CASES
 from tests.conformance.answer import answer
+from tests.recorded_cases import read_cases
 
 MODELS = {
     "TrainJob": official.TrainerV1alpha1TrainJob,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import fnmatch
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from tests.recorded_cases import Difference
 
 KEY_FIELDS = {
     "pods": ("job", "index", "incarnation"),
@@ -19,18 +20,6 @@ KEY_FIELDS = {
 }
 ONLY_TO_READ = frozenset({"events", "passed", "after"})
 ORDER_COUNTS = "appeared"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One path, what there was, and what the answer has."""
-
-    path: str
-    want: Any
-    got: Any
-
-    def __str__(self) -> str:
-        return f"{self.path}: want {str(self.want)[:300]}, got {str(self.got)[:300]}"
 
 
 def faults(

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.conformance_jobset.__main__ import main, read_cases
+from tests.conformance_jobset.__main__ import RECORDINGS
 from tests.conformance_jobset.answer import CASES, answer
 from tests.conformance_jobset.compare import differences, faults
 from tests.conformance_jobset.go_json import go_json, unreadable
+from tests.recorded_cases import main, read_cases
 
 RECORDED = {path.stem: case for path, case in read_cases(CASES)}
 SMALL = ("plain-success", "ttl-0", "bad-ttl")
@@ -101,38 +102,29 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr("sys.argv", ["conformance_jobset", *arguments])
-    return main()
-
-
-def test_a_folder_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_answered(tmp_path: Path) -> None:
     source, target = copied(tmp_path / "in"), tmp_path / "out"
-    assert run(monkeypatch, "answer", str(source), str(target)) == 0
+    assert main(RECORDINGS, ["answer", str(source), str(target)]) == 0
     written = dict(read_cases(target))
     assert sorted(path.stem for path in written) == sorted(SMALL)
     for path, given in written.items():
         assert faults(RECORDED[path.stem], given, ["admission.message"]) == []
 
 
-def test_a_folder_is_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = copied(tmp_path / "in")
-    assert run(monkeypatch, "check", str(source)) == 0
+    assert main(RECORDINGS, ["check", str(source)]) == 0
     path = source / "plain-success.yaml"
     path.write_text(path.read_text().replace("phase: Running", "phase: Pending", 1))
-    assert run(monkeypatch, "check", str(source)) == 1
-    assert run(monkeypatch, "check", str(source), "--allow", "steps.*.phase") == 0
+    assert main(RECORDINGS, ["check", str(source)]) == 1
+    assert main(RECORDINGS, ["check", str(source), "--allow", "steps.*.phase"]) == 0
     assert "2 of 3 cases right" in capsys.readouterr().out
 
 
-def test_a_script_that_nobody_can_play_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_script_that_nobody_can_play_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = copied(tmp_path / "in")
     path = source / "plain-success.yaml"
     path.write_text(path.read_text().replace("end: ", "explode: "))
-    assert run(monkeypatch, "answer", str(source), str(tmp_path / "out")) == 1
+    assert main(RECORDINGS, ["answer", str(source), str(tmp_path / "out")]) == 1
     assert "plain-success: ValueError: script: {'explode'" in capsys.readouterr().err
-    assert run(monkeypatch, "check", str(source)) == 1
+    assert main(RECORDINGS, ["check", str(source)]) == 1

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from kfp_trainer.runtime_operator.api.legacy import check_legacy, is_legacy
@@ -42,15 +40,6 @@ def answer(case: Json) -> Answer:
         operator.rest()
         steps.append(told(operator, extra, before=before))
     return {"admission": verdict, "steps": steps}
-
-
-def try_to_answer(case: Json) -> tuple[Answer, str | None]:
-    """Answer a case; one that breaks our code is one wrong answer, not the end of the run."""
-    try:
-        return answer(case), None
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told and the others go on
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        return {}, f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"
 
 
 def admission(document: Json, old: Json | None = None) -> tuple[Json, Answer]:

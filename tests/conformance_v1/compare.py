@@ -11,10 +11,10 @@ import fnmatch
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kfp_trainer.runtime_operator.render.quantity import read
+from tests.recorded_cases import Difference
 
 EMPTY = (None, "", [], {})
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -39,18 +39,6 @@ ALLOWED = ("steps.*.services.*.selector*",)
 """a Service of ours finds its pod by JobSet's labels"""
 
 Json = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One place where two answers differ."""
-
-    path: str
-    want: Any
-    got: Any
-
-    def __str__(self) -> str:
-        return f"{self.path}: want {str(self.want)[:300]}, got {str(self.got)[:300]}"
 
 
 def faults(case: Json, answer: Json) -> list[Difference]:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conformance.__main__ import read_cases
-from tests.conformance_v1.__main__ import CASES, write_answers
+from tests.conformance_v1.__main__ import CASES, RECORDINGS
 from tests.conformance_v1.answer import answer
 from tests.conformance_v1.compare import faults
 from tests.conformance_v1.not_served import NOT_SERVED
+from tests.recorded_cases import read_cases, write_answers
 
 ALL = {path.stem: case for path, case in read_cases(CASES)}
 TOLD = ("input", "variant", "script")
@@ -40,7 +40,7 @@ def test_an_answer_survives_its_file(tmp_path):
     source.mkdir()
     for name in names:
         (source / f"{name}.yaml").symlink_to(CASES / f"{name}.yaml")
-    assert write_answers(source, target) == 0
+    assert write_answers(RECORDINGS, source, target) == 0
     for name in names:
         written = yaml.safe_load((target / f"{name}.yaml").read_text())
         assert faults(ALL[name], written) == []

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from kfp_trainer.runtime_operator.render.pod_requests import pod_requests
-from tests.conformance.__main__ import CASES, read_cases
+from tests.conformance.__main__ import CASES
 from tests.conformance.answer import answer
+from tests.recorded_cases import read_cases
 
 Document = dict[str, Any]
 BUILT = {path.stem: case for path, case in read_cases(CASES) if case["expect"]["outcome"] == "built"}

@@ -10,11 +10,12 @@ import pytest
 
 from kfp_trainer.runtime_operator import api
 from kfp_trainer.runtime_operator.controller.kinds import CLUSTER_TRAINING_RUNTIMES, JOBSETS, TRAIN_JOBS
-from tests.conformance.__main__ import CASES, read_cases
+from tests.conformance.__main__ import CASES
 from tests.conformance.answer import OURS_ALONE
 from tests.conformance.compare import faults
 from tests.controller_stage import Stage
 from tests.controller_stage.stage import NAMESPACE
+from tests.recorded_cases import read_cases
 from tests.virtual_time import in_virtual_time
 
 RECONCILED = {path.stem: case for path, case in read_cases(CASES) if case.get("reconcile")}

@@ -25,9 +25,9 @@ from kfp_trainer.runtime_operator.local.semantics.actions import CreateJob
 from kfp_trainer.runtime_operator.local.semantics.jobset import reconcile_jobset
 from kfp_trainer.runtime_operator.local.semantics.labels import coordinator_endpoint
 from kfp_trainer.runtime_operator.local.semantics.patterns import matches
-from tests.conformance_jobset.__main__ import read_cases
 from tests.conformance_jobset.answer import CASES, answer
 from tests.conformance_jobset.cluster import Cluster
+from tests.recorded_cases import read_cases
 
 Json = dict[str, Any]
 RUNS = PodReport("Running", ready=True)
