@@ -88,7 +88,7 @@ def test_a_restricted_pod_is_nobody_and_writes_to_its_volumes_only(client: Clien
         namespace,
     )
     mounts = [{"name": "settings", "mountPath": "/settings"}, {"name": "tmp", "mountPath": "/tmp"}]
-    made = container(*python(WHO_AM_I), securityContext=RESTRICTED, volumeMounts=mounts)
+    made = container(*python(WHO_AM_I), workingDir="/var", securityContext=RESTRICTED, volumeMounts=mounts)
     volumes = [{"name": "settings", "configMap": {"name": "settings"}}, {"name": "tmp", "emptyDir": {}}]
     client.create(pod("who", {**made, "image": image("operator")}, volumes=volumes), namespace)
     ended(client, namespace, "who")
