@@ -14,19 +14,12 @@ from ..errors import SpecError
 from ..render.legacy.convert import convert as convert_job
 from ..render.legacy.dry_run import dry_run_any
 from .documents import read_documents
+from .files_option import files_option
 from .output import Output, output_option, print_data
 
 
 @click.command()
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    required=True,
-    metavar="FILE",
-    help="Jobs of kubeflow.org/v1: TFJob, PyTorchJob, MPIJob …; - is stdin; repeatable.",
-)
+@files_option("Jobs of kubeflow.org/v1: TFJob, PyTorchJob, MPIJob …")
 @output_option
 def convert(files: Sequence[str], output: Output) -> None:
     """Print the TrainJob and the runtime that do what a job of an older kind does, and tell what is lost."""

@@ -22,6 +22,7 @@ from ..render.explain import explain as retell
 from ..render.legacy.dry_run import dry_run_any
 from ..render.plan import Plan
 from .documents import STDIN, read_documents, shipped_runtimes
+from .files_option import files_option
 from .output import Output, output_option, print_data
 
 Compat = Literal["upstream"]
@@ -35,15 +36,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "warning": {"fg": "yellow"},
 }
 
-files_option = click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    required=True,
-    metavar="FILE",
-    help="A job, its runtime, context (PriorityClass, LimitRange, what exists); - is stdin; repeatable.",
-)
+documents_option = files_option("A job, its runtime, context (PriorityClass, LimitRange, what exists)")
 compat_option = click.option(
     "--compat",
     type=click.Choice(["upstream"]),
@@ -61,7 +54,7 @@ def offline(output: Option) -> Callable[[Work], Callable[..., int]]:
     """Give a command the options of this file, and one way to say no."""
 
     def decorate(work: Work) -> Callable[..., int]:
-        @files_option
+        @documents_option
         @output
         @compat_option
         @wraps(work)

@@ -10,20 +10,13 @@ import click
 
 from ..jobs import Jobs
 from .documents import read_documents
+from .files_option import files_option
 from .following import follow_job
 from .job_options import Output, name_argument, output_option, with_jobs
 
 
 @click.command()
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    required=True,
-    metavar="FILE",
-    help="The TrainJob, and what it needs: runtimes, Secrets, ConfigMaps; - is stdin; repeatable.",
-)
+@files_option("The TrainJob, and what it needs: runtimes, Secrets, ConfigMaps")
 @with_jobs
 @click.option("--detach", is_flag=True, help="Return at once; `kfp-trainer logs -f NAME` follows the job.")
 @click.option("--all", "everybody", is_flag=True, help="Print the lines of all pods, each behind its name.")
