@@ -49,6 +49,7 @@ def run(
 @click.option("-f", "--follow", is_flag=True, help="Go on until the job ends.")
 @click.option("--all", "everybody", is_flag=True, help="Print the lines of all pods, each behind its name.")
 @click.option("--pod", default="", help="Print the lines of this pod.  [default: the first node's]")
+@click.option("--role", default="", help="Print the lines of all pods of this role, as chief or worker.")
 @click.option("-c", "--container", default="", help="Print the lines of this container only.")
 @click.option("--tail", type=int, metavar="N", help="Begin with the last N lines.")
 @output_option
@@ -58,16 +59,19 @@ def logs(
     follow: bool,
     everybody: bool,
     pod: str,
+    role: str,
     container: str,
     tail: int | None,
     output: Output | None,
 ) -> int:
     """Print what job NAME has printed."""
+    if role and (follow or everybody or pod):
+        raise click.UsageError("--role names pods by itself, and they are not followed: leave the others out")
     if follow:
         return follow_job(jobs, name, output=output, everybody=everybody, owns=False)
-    for line in jobs.logs(name, pod=pod, container=container, everybody=everybody, tail=tail):
+    for line in jobs.logs(name, pod=pod, role=role, container=container, everybody=everybody, tail=tail):
         if output:
             click.echo(json.dumps(asdict(line)))
         else:
-            click.echo(f"{line.pod}: {line.text}" if everybody else line.text)
+            click.echo(f"{line.pod}: {line.text}" if everybody or role else line.text)
     return 0

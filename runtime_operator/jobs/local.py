@@ -18,7 +18,7 @@ from ..local.causes import deaths
 from ..local.folder import JobFolder, Json
 from ..local.gpus import machine_gpus
 from ..local.process.failures import folder_failure
-from ..local.reading import Tails, first_place
+from ..local.reading import Tails, first_place, role_places
 from ..local.record import make_job, read_record, read_records
 from ..local.running import start_runner, wake_runner
 from ..local.status import expires, find, holds, is_finished
@@ -90,7 +90,7 @@ class LocalJobs:
     def follow(self, name: str, *, everybody: bool = False, until: float | None = None) -> Iterator[News]:
         """What happens to a job until it ends: lines of the first node (or of all), events, progress."""
         folder = self._folder(name)
-        tails = Tails(folder, "" if everybody else first_place(read_record(folder).jobset))
+        tails = Tails(folder, _places(folder, everybody=everybody))
         events = 0
         progress: Json | None = None
         while True:
@@ -127,12 +127,13 @@ class LocalJobs:
         pod: str = "",
         container: str = "",
         everybody: bool = False,
+        role: str = "",
         tail: int | None = None,
     ) -> Iterator[Line]:
-        """What the containers of a job have printed: of its first node, of one pod, or of all."""
+        """What the containers of a job have printed: of its first node, of one pod, of a role, or of all."""
         folder = self._folder(name)
-        place = pod or ("" if everybody else first_place(read_record(folder).jobset))
-        lines = Tails(folder, place, container).more()
+        places = _places(folder, pod=pod, role=role, everybody=everybody)
+        lines = Tails(folder, places, container).more()
         for line in lines if tail is None else lines[-tail:] if tail else ():
             yield Line(line.pod, line.container, line.text)
 
@@ -237,6 +238,14 @@ class LocalJobs:
         if trouble:
             raise Fatal(f"the runner of {folder.name} broke down: {trouble.splitlines()[-1]}")
         start_runner(folder)
+
+
+def _places(folder: JobFolder, *, pod: str = "", role: str = "", everybody: bool) -> Sequence[str]:
+    """Whose lines are wanted; of none by name: of all pods."""
+    if pod or everybody:
+        return [pod] if pod else []
+    jobset = read_record(folder).jobset
+    return role_places(jobset, role) if role else [first_place(jobset)]
 
 
 def _in_namespace(document: Document, namespace: str) -> Document:

@@ -103,9 +103,10 @@ class Jobs(Protocol):
         pod: str = "",
         container: str = "",
         everybody: bool = False,
+        role: str = "",
         tail: int | None = None,
     ) -> Iterator[Line]:
-        """What the containers of a job have printed: of its first node, of one pod, or of all."""
+        """What the containers of a job have printed: of its first node, of one pod, of a role, or of all."""
 
     def events(self, name: str) -> Sequence[Event]:
         """What has happened to a job."""

@@ -6,13 +6,14 @@ has a log a run. They are read in the order in which they came.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..api.legacy.names import JOB_ROLE_LABEL, MASTER
+from ..api.legacy.names import JOB_ROLE_LABEL, MASTER, ROLE_LABEL
 from ..api.shapes import at
+from ..errors import SpecError
 from .folder import JobFolder
 from .process.logs import parse
 
@@ -58,11 +59,11 @@ class Tail:
 
 @dataclass(slots=True)
 class Tails:
-    """The logs of all pods of a job, or of those in one place."""
+    """The logs of all pods of a job, or of those in some places."""
 
     folder: JobFolder
-    place: str = ""
-    """name of the pods without their ending; empty for all"""
+    places: Collection[str] = ()
+    """names of pods without their ending; none for all"""
     container: str = ""
     _known: dict[Path, Tail] = field(default_factory=dict)
 
@@ -83,10 +84,8 @@ class Tails:
     def _is_wanted(self, path: Path) -> bool:
         container = path.parent.parent
         pod = container.parent.parent.name
-        return (not self.place or self.place in (pod, pod[:-_ENDING])) and self.container in (
-            "",
-            container.name,
-        )
+        is_there = not self.places or pod in self.places or pod[:-_ENDING] in self.places
+        return is_there and self.container in ("", container.name)
 
 
 def _age(path: Path) -> tuple[int, str]:
@@ -104,9 +103,32 @@ def first_place(jobset: Mapping[str, Any]) -> str:
     return f"{jobset['metadata']['name']}-{speaking['name']}-0-0"
 
 
+def role_places(jobset: Mapping[str, Any], role: str) -> list[str]:
+    """The places of all pods of a role: a role of an older kind, or else a replicated job."""
+    jobs = jobset["spec"].get("replicatedJobs") or ()
+    found = [each for each in jobs if _role(each) == role.lower()]
+    if not found:
+        known = ", ".join(dict.fromkeys(_role(each) for each in jobs))
+        raise SpecError(f"--role: must be one of {known}, got {role!r}")
+    return [place for each in found for place in _places(jobset["metadata"]["name"], each)]
+
+
+def _places(jobset: str, replicated_job: Mapping[str, Any]) -> Iterator[str]:
+    pods = at(replicated_job, "template", "spec").get("completions", 1)
+    for index in range(replicated_job.get("replicas", 1)):
+        yield from (f"{jobset}-{replicated_job['name']}-{index}-{pod}" for pod in range(pods))
+
+
+def _role(replicated_job: Mapping[str, Any]) -> str:
+    return str(_pod_labels(replicated_job).get(ROLE_LABEL, replicated_job["name"]))
+
+
 def _leads(replicated_job: Mapping[str, Any]) -> bool:
-    labels = at(replicated_job, "template", "spec", "template", "metadata", "labels")
-    return labels.get(JOB_ROLE_LABEL) == MASTER
+    return _pod_labels(replicated_job).get(JOB_ROLE_LABEL) == MASTER
+
+
+def _pod_labels(replicated_job: Mapping[str, Any]) -> Mapping[str, Any]:
+    return at(replicated_job, "template", "spec", "template", "metadata", "labels")
 
 
 def _step(replicated_job: Mapping[str, Any]) -> str:

@@ -51,6 +51,9 @@ def test_every_replica_of_a_tfjob_knows_its_place(workshop) -> None:
     tasks = {(each["task"]["type"], each["task"]["index"]) for each in found}
     assert tasks == {("chief", 0), ("worker", 0), ("worker", 1)}
     assert len({json.dumps(each["cluster"], sort_keys=True) for each in found}) == 1
+    told = [json.loads(line.text)["task"] for line in jobs.logs(name, role="worker")]
+    assert sorted(each["index"] for each in told) == [0, 1]
+    assert {each["type"] for each in told} == {"worker"}
 
 
 def test_workers_of_a_pytorchjob_find_their_master(workshop) -> None:

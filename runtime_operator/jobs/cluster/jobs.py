@@ -91,16 +91,23 @@ class ClusterJobs:
         pod: str = "",
         container: str = "",
         everybody: bool = False,
+        role: str = "",
         tail: int | None = None,
     ) -> Iterator[Line]:
-        """What the containers of a job have printed: of its first node, of one pod, or of all."""
-        job = self._read(name)
-        for each in self._pods(name):
-            metadata = each["metadata"]
-            is_wanted = metadata["name"] == pod if pod else everybody or speaks(each, job)
-            for its in containers_of(each) if is_wanted else ():
+        """What the containers of a job have printed: of its first node, of one pod, of a role, or of all."""
+        if role:
+            found = self._bridge.run(reading.read_role(self._transport, self.namespace, name, role))
+        else:
+            job = self._read(name)
+            found = [
+                each
+                for each in self._pods(name)
+                if (each["metadata"]["name"] == pod if pod else everybody or speaks(each, job))
+            ]
+        for each in found:
+            for its in containers_of(each):
                 if container in ("", its):
-                    yield from self._bridge.run(self._log(metadata["name"], its, tail))
+                    yield from self._bridge.run(self._log(each["metadata"]["name"], its, tail))
 
     def events(self, name: str) -> Sequence[Event]:
         """What has happened to a job."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from ...api.legacy.names import INDEX_LABEL, JOB_LABEL, ROLE_LABEL
 from ...api.names import JOBSET_LABEL
 from ...api.read import read
 from ...api.trainjob import TrainJob
@@ -21,7 +22,7 @@ from ..protocol import Event, Line
 from .creation import find
 from .kinds import RUNTIMES, TRAIN_JOBS
 from .logs import LogReader
-from .views import event_view, in_order, is_about
+from .views import JOB_INDEX_LABEL, REPLICATED_JOB_LABEL, event_view, in_order, is_about
 
 Json = dict[str, Any]
 
@@ -42,6 +43,23 @@ async def read_jobs(transport: Transport, namespace: str) -> list[Json]:
 async def read_pods(transport: Transport, namespace: str, name: str) -> list[Json]:
     """Read the pods of a job, in the order in which they were made."""
     return in_order(await _all(transport, PODS, namespace, labels=f"{JOBSET_LABEL}={name}"))
+
+
+async def read_role(transport: Transport, namespace: str, name: str, role: str) -> list[Json]:
+    """Read the pods of one role of a job of an older kind, or of one replicated job, in their order."""
+    wanted = role.lower()
+    older = f"{JOB_LABEL}={name},{ROLE_LABEL}={wanted}"
+    newer = f"{JOBSET_LABEL}={name},{REPLICATED_JOB_LABEL}={wanted}"
+    for labels in (older, newer):
+        if found := await _all(transport, PODS, namespace, labels=labels):
+            return sorted(in_order(found), key=_number)
+    raise SpecError(f"--role: job {name} has no pod of role {wanted} in namespace {namespace}")
+
+
+def _number(pod: Json) -> int:
+    """The number of a pod within its role."""
+    labels = pod["metadata"]["labels"]
+    return int(labels.get(INDEX_LABEL) or labels.get(JOB_INDEX_LABEL) or 0)
 
 
 async def read_events(transport: Transport, namespace: str, job: Json) -> list[Event]:

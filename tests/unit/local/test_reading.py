@@ -1,7 +1,8 @@
 import pytest
 
+from kfp_trainer.runtime_operator.errors import SpecError
 from kfp_trainer.runtime_operator.local.folder import JobFolder
-from kfp_trainer.runtime_operator.local.reading import STEP, Tails, first_place
+from kfp_trainer.runtime_operator.local.reading import STEP, Tails, first_place, role_places
 
 
 class Logs:
@@ -43,8 +44,8 @@ def test_pods_of_one_place_follow_each_other(logs):
     logs.add("bert-node-0-0-aaaaa", "before")
     logs.add("bert-node-0-0-ccccc", "after the restart")
     logs.add("bert-node-0-1-bbbbb", "another")
-    assert texts(Tails(logs.folder, "bert-node-0-0")) == ["before", "after the restart"]
-    assert texts(Tails(logs.folder, "bert-node-0-1-bbbbb")) == ["another"]
+    assert texts(Tails(logs.folder, ["bert-node-0-0"])) == ["before", "after the restart"]
+    assert texts(Tails(logs.folder, ["bert-node-0-1-bbbbb"])) == ["another"]
 
 
 def test_one_container_of_several(logs):
@@ -78,3 +79,39 @@ SPEAKERS = {
 def test_who_speaks_for_a_job(sentence):
     document, expected = SPEAKERS[sentence]
     assert first_place(document) == expected
+
+
+ROLES = {
+    "tfjob-chief-0-0": ("Chief", 1, 1, "tfjob"),
+    "tfjob-worker-0-0 tfjob-worker-1-0": ("worker", 2, 1, "tfjob"),
+    "bert-node-0-0 bert-node-0-1": ("node", 1, 2, "bert"),
+}
+
+
+@pytest.mark.parametrize("expected", ROLES)
+def test_the_places_of_a_role(expected):
+    role, replicas, completions, name = ROLES[expected]
+    spec = {"completions": completions, "template": {"spec": {}}}
+    jobs = [
+        {"name": "other", "template": {"spec": spec}},
+        {"name": role.lower(), "replicas": replicas, "template": {"spec": spec}},
+    ]
+    document = {"metadata": {"name": name}, "spec": {"replicatedJobs": jobs}}
+    assert role_places(document, role) == expected.split()
+    with pytest.raises(SpecError, match=f"--role: must be one of other, {role.lower()}, got 'launcher'"):
+        role_places(document, "launcher")
+
+
+def test_a_role_of_two_replicated_jobs_is_one(logs):
+    labels = {"training.kubeflow.org/replica-type": "worker"}
+    template = {"spec": {"template": {"metadata": {"labels": labels}}}}
+    jobs = [
+        {"name": "worker", "template": template},
+        {"name": "worker-n", "replicas": 2, "template": template},
+    ]
+    document = {"metadata": {"name": "paddle"}, "spec": {"replicatedJobs": jobs}}
+    places = ["paddle-worker-0-0", "paddle-worker-n-0-0", "paddle-worker-n-1-0"]
+    assert role_places(document, "worker") == places
+    logs.add("paddle-worker-n-1-0-aaaaa", "mine")
+    logs.add("paddle-master-0-0-bbbbb", "another")
+    assert texts(Tails(logs.folder, places)) == ["mine"]
