@@ -8,12 +8,12 @@ from kfp_trainer.runtime_operator.api.legacy import LEGACY_KINDS, LegacyJob, rea
 
 
 def legacy_document(
-    kind: str, roles: dict[str, dict[str, Any]], *, name: str = "job", **spec: Any
+    kind: str, roles: dict[str, dict[str, Any]], *, name: str = "job", version: str = "v1", **spec: Any
 ) -> dict[str, Any]:
     """A document of a kind; of each role what differs from one replica of the framework's container."""
     known = LEGACY_KINDS[kind]
     return {
-        "apiVersion": "kubeflow.org/v1",
+        "apiVersion": f"kubeflow.org/{version}",
         "kind": kind,
         "metadata": {"name": name, "namespace": "lab", "uid": "u-1"},
         "spec": {
@@ -26,6 +26,13 @@ def legacy_document(
 def legacy_job(kind: str, roles: dict[str, dict[str, Any]], *, name: str = "job", **spec: Any) -> LegacyJob:
     """The same, as it is meant."""
     return read_legacy(legacy_document(kind, roles, name=name, **spec))
+
+
+def ssh_job(workers: int = 2, *, launcher: dict[str, Any] | None = None, **spec: Any) -> LegacyJob:
+    """An MPIJob of v2beta1, as it is meant."""
+    return legacy_job(
+        "MPIJob", {"Launcher": launcher or {}, "Worker": {"replicas": workers}}, version="v2beta1", **spec
+    )
 
 
 def _role(

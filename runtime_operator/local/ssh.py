@@ -18,23 +18,27 @@ from .process.images import Image, image_env
 
 Json = dict[str, Any]
 
-KEYS_VOLUME = "mpi-ssh-auth"
+KEYS_VOLUMES = ("mpi-ssh-auth", "ssh-auth")
+"""of a TrainJob, and of an MPIJob"""
+PRIVATE_KEY = "id_rsa"
 PORT = 2222
 CLIENT_SETTINGS = "/etc/ssh/ssh_config"
+DAEMON_SETTINGS = "/etc/ssh/sshd_config"
+"""what sshd reads that is told nothing; this machine's own are not meant for a job"""
 _NO_GROUP = 0o700
+_USUAL_MODE = 0o644
 
 
 def with_ssh(manifest: Json, folder: Path, *, host: str, ports: Mapping[int, int]) -> Json:
     """The pod with what ssh needs; a pod without the keys of MPI stays as it is."""
-    volumes = manifest["spec"].get("volumes") or ()
-    if all(each["name"] != KEYS_VOLUME for each in volumes):
-        return manifest
     pod = deepcopy(manifest)
+    volume = next(filter(_has_keys, pod["spec"].get("volumes") or ()), None)
+    if volume is None:
+        return manifest
     folder.mkdir(exist_ok=True)
-    for volume in pod["spec"]["volumes"]:
-        _own_alone(volume.get("secret") or {})
+    _own_alone(volume["secret"])
     for container in pod["spec"]["containers"]:
-        if keys := _keys_folder(container):
+        if keys := _keys_folder(container, volume["name"]):
             settings = {CLIENT_SETTINGS: client_settings(keys, ports.get(PORT, PORT))}
             if asked := _daemon_settings(container):
                 settings[asked] = daemon_settings(keys, host, ports.get(PORT, PORT))
@@ -42,9 +46,14 @@ def with_ssh(manifest: Json, folder: Path, *, host: str, ports: Mapping[int, int
     return pod
 
 
-def _keys_folder(container: Json) -> str:
+def _has_keys(volume: Json) -> bool:
+    items = (volume.get("secret") or {}).get("items") or ()
+    return volume["name"] in KEYS_VOLUMES and any(each.get("path") == PRIVATE_KEY for each in items)
+
+
+def _keys_folder(container: Json, volume: str) -> str:
     mounts = container.get("volumeMounts") or ()
-    return next((each["mountPath"] for each in mounts if each["name"] == KEYS_VOLUME), "")
+    return next((each["mountPath"] for each in mounts if each["name"] == volume), "")
 
 
 def environment(*, root: bool) -> dict[str, str]:
@@ -59,7 +68,7 @@ def client_settings(keys: str, port: int) -> str:
     """The settings of ssh: the job's key, its port, and no questions about hosts that live for an hour."""
     lines = {
         "Port": str(port),
-        "IdentityFile": f"{keys}/id_rsa",
+        "IdentityFile": f"{keys}/{PRIVATE_KEY}",
         "IdentitiesOnly": "yes",
         "StrictHostKeyChecking": "no",
         "UserKnownHostsFile": "/dev/null",
@@ -74,7 +83,7 @@ def daemon_settings(keys: str, host: str, port: int) -> str:
     lines = {
         "Port": str(port),
         "ListenAddress": host,
-        "HostKey": f"{keys}/id_rsa",
+        "HostKey": f"{keys}/{PRIVATE_KEY}",
         "AuthorizedKeysFile": f"{keys}/authorized_keys",
         "PasswordAuthentication": "no",
         "StrictModes": "no",
@@ -90,17 +99,18 @@ def _own_alone(secret: Json) -> None:
     for item in secret.get("items") or ():
         if "mode" in item:
             item["mode"] &= _NO_GROUP
-    if "defaultMode" in secret:
-        secret["defaultMode"] &= _NO_GROUP
+    secret["defaultMode"] = secret.get("defaultMode", _USUAL_MODE) & _NO_GROUP
 
 
 def _daemon_settings(container: Json) -> str:
-    """The path of the settings that a container's sshd asks for and this machine does not have."""
+    """The path of the settings that a container's sshd reads and this machine does not have for it."""
     words = [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
     if not words or Path(words[0]).name != "sshd":
         return ""
     asked = next((after for word, after in pairwise(words) if word == "-f"), "")
-    return "" if not asked or Path(asked).exists() else asked
+    if not asked:
+        return DAEMON_SETTINGS
+    return "" if Path(asked).exists() else asked
 
 
 def _mount(pod: Json, container: Json, folder: Path, settings: Mapping[str, str]) -> None:

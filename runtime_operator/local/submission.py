@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from ..api.legacy import kind_of, terms, without_rest
-from ..api.legacy.names import OUR_MANAGER
+from ..api.legacy.kinds import managers_of
 from ..api.names import OUR_CONTROLLER
 from ..errors import FieldError, SpecError
 from ..render.dry_run import Outcome
@@ -67,7 +67,7 @@ def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Sub
     plan = outcome.plan
     assert plan is not None
     train_job = _plain(outcome.review.stored)
-    if train_job["kind"] == "MPIJob":
+    if (kind := kind_of(train_job)) is not None and kind.name == "MPIJob" and not kind.uses_ssh:
         raise SpecError([FieldError("kind", NO_MPI, UNSUPPORTED, outcome.review.name)])
     admitted = admit(_plain(plan.find("JobSet") or {}))
     objects = tuple(
@@ -119,10 +119,11 @@ def _plain(document: Document) -> Json:
 
 
 def _managed_elsewhere(train_job: Document) -> Iterator[FieldError]:
-    ours = OUR_CONTROLLER if kind_of(train_job) is None else OUR_MANAGER
+    kind = kind_of(train_job)
+    ours = OUR_CONTROLLER if kind is None else managers_of(kind)[0]
     manager = terms(train_job).get("managedBy", ours)
     if manager != ours:
-        path = "spec.managedBy" if kind_of(train_job) is None else "spec.runPolicy.managedBy"
+        path = "spec.managedBy" if kind is None else "spec.runPolicy.managedBy"
         yield FieldError(path, f"{manager} is not on this machine; remove it", UNSUPPORTED)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 
 import pytest
 
@@ -11,6 +12,7 @@ from kfp_trainer.runtime_operator.api.legacy import read_legacy
 from kfp_trainer.runtime_operator.errors import JobFailed
 from kfp_trainer.runtime_operator.render.legacy.convert import convert
 from tests.legacy_jobs import legacy_document
+from tests.open_mpi import ALL_REDUCE
 
 PRINT = "import os; print(os.environ['TF_CONFIG'])"
 MEET = """
@@ -72,12 +74,38 @@ def test_a_permanent_exit_code_of_a_worker_ends_the_job(workshop) -> None:
         jobs.wait(name, timeout=60)
 
 
+LACKING = [each for each in ("mpirun", "/usr/sbin/sshd", "ssh-keygen") if shutil.which(each) is None]
+with_open_mpi = pytest.mark.skipif(
+    bool(LACKING), reason=f"needs {', '.join(LACKING)}: apt-get install openmpi-bin openssh-server"
+)
+
+
+@with_open_mpi
 def test_an_mpijob_runs_once_it_is_converted(workshop) -> None:
-    lacking = [each for each in ("mpirun", "/usr/sbin/sshd", "ssh-keygen") if shutil.which(each) is None]
-    if lacking:
-        pytest.skip(f"needs {', '.join(lacking)}: apt-get install openmpi-bin openssh-server")
     program = ["mpirun", "-np", "2", "sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE"]
     roles = {"Launcher": running("mpi", *program), "Worker": {"replicas": 2}}
     made = convert(read_legacy(document("MPIJob", roles)))
     lines = workshop.run(made.runtime, made.train_job, timeout=120)
     assert sorted(lines) == ["rank 0 of 2", "rank 1 of 2"]
+
+
+@with_open_mpi
+@pytest.mark.parametrize(
+    "spec",
+    [{"launcherCreationPolicy": "WaitForWorkersReady"}, {"runLauncherAsWorker": True}],
+    ids=["a launcher that waits", "a launcher that computes"],
+)
+def test_open_mpi_reduces_over_the_hosts_of_an_mpijob_of_v2beta1(spec, workshop, tmp_path) -> None:
+    program = tmp_path / "sum.py"
+    program.write_text(ALL_REDUCE)
+    computes = bool(spec.get("runLauncherAsWorker"))
+    ranks = 2 * (2 + computes)
+    roles = {
+        "Launcher": running("mpi", "mpirun", "-n", str(ranks), sys.executable, str(program)),
+        "Worker": {"replicas": 2},
+    }
+    made = legacy_document("MPIJob", roles, version="v2beta1", slotsPerWorker=2, **spec)
+    lines = workshop.run({**made, "metadata": {"name": "job"}}, timeout=120)
+    hosts = ["job-launcher-0-0"] * 2 * computes + ["job-worker-0-0"] * 2 + ["job-worker-1-0"] * 2
+    total = sum(range(1, ranks + 1))
+    assert sorted(lines) == [f"rank {rank} on {host}: {total}" for rank, host in enumerate(hosts)]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.open_mpi import ALL_REDUCE as ALL_REDUCE_BY_MPI
+
 ALL_REDUCE = """
 import sys, torch, torch.distributed as dist
 dist.init_process_group("gloo")
@@ -50,21 +52,6 @@ arguments = TrainingArguments("OUT", **options)
 Trainer(GPT2LMHeadModel(config), arguments, train_dataset=rows).train()
 """
 
-
-# The sum over all ranks, through the library itself, since no binding of it is installed.
-MPI = """
-import ctypes, ctypes.util, socket, sys
-mpi = ctypes.CDLL(ctypes.util.find_library("mpi") or "libmpi.so.40", mode=ctypes.RTLD_GLOBAL)
-world, kind, plus = (ctypes.byref(ctypes.c_char.in_dll(mpi, name)) for name in
-                     ("ompi_mpi_comm_world", "ompi_mpi_int", "ompi_mpi_op_sum"))
-mpi.MPI_Init(None, None)
-rank, mine, total = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
-mpi.MPI_Comm_rank(world, ctypes.byref(rank))
-mine.value = rank.value + 1
-mpi.MPI_Allreduce(ctypes.byref(mine), ctypes.byref(total), 1, kind, plus, world)
-sys.stdout.write(f"rank {rank.value} on {socket.gethostname()}: {total.value}\\n")
-mpi.MPI_Finalize()
-"""
 
 JAX = """
 import os, sys, jax
@@ -145,7 +132,10 @@ def test_open_mpi_over_two_hosts_of_two_slots(workshop, script) -> None:
     if lacking:
         pytest.skip(f"needs {', '.join(lacking)}: apt-get install openmpi-bin openssh-server")
     job = workshop.train_job(
-        "mpi", f"mpirun -n 4 {sys.executable} {script(MPI)}", nodes=2, trainer={"numProcPerNode": 2}
+        "mpi",
+        f"mpirun -n 4 {sys.executable} {script(ALL_REDUCE_BY_MPI)}",
+        nodes=2,
+        trainer={"numProcPerNode": 2},
     )
     job["spec"]["runtimeRef"]["name"] = "deepspeed-distributed"  # the shipped runtime, with sshd in its nodes
     lines = workshop.run(job, timeout=120)

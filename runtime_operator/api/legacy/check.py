@@ -21,8 +21,8 @@ from ..paths import NOT_SUPPORTED, Errors, invalid
 from ..shapes import at
 from ..store import store
 from .kinds import LEGACY_KINDS, LegacyKind, kind_of
-from .names import API_VERSION, GROUP
 from .schema import legacy_node
+from .versions import not_served, versions_of
 
 NOT_NEGATIVE = "should be a non-negative integer"
 
@@ -30,7 +30,7 @@ NOT_NEGATIVE = "should be a non-negative integer"
 def check_legacy(document: Mapping[str, Any], *, old: Mapping[str, Any] | None = None) -> Checked:
     """Return what an API server says about a new job, or about an update of `old`."""
     kind = kind_of(document)
-    if kind is None or document.get("apiVersion") != API_VERSION:
+    if kind is None or document.get("apiVersion") not in versions_of(kind.name):
         return Checked((_not_served(document, kind),), (), (), {})
     node = legacy_node(kind)
     stored, unknown = store(node, document)
@@ -56,11 +56,7 @@ def _not_served(document: Mapping[str, Any], kind: LegacyKind | None) -> FieldEr
     if kind is None:
         detail = f"must be one of {', '.join(LEGACY_KINDS)}, got {document.get('kind')!r}"
         return FieldError("kind", detail, NOT_SUPPORTED)
-    version = str(document.get("apiVersion"))
-    why = f"must be {API_VERSION}, got {version!r}"
-    if version.startswith(f"{GROUP}/"):
-        why += f"; {kind.name}s of that version are not served yet"
-    return FieldError("apiVersion", why, NOT_SUPPORTED, f"{kind.name}/")
+    return FieldError("apiVersion", not_served(document), NOT_SUPPORTED, f"{kind.name}/")
 
 
 def _negative_scale(kind: LegacyKind, stored: Mapping[str, Any]) -> Iterator[FieldError]:

@@ -13,8 +13,9 @@ from typing import Any
 from ...errors import FieldError, SpecError
 from ..paths import NOT_SUPPORTED
 from ..shapes import at, items, mapping, named
-from .kinds import LEGACY_KINDS, LegacyKind, kind_of
-from .names import API_VERSION, OUR_MANAGER
+from .kinds import LEGACY_KINDS, LegacyKind, kind_of, managers_of
+from .names import OUR_MANAGER, OUR_STAMP
+from .versions import not_served, versions_of
 
 Json = Mapping[str, Any]
 
@@ -105,9 +106,8 @@ def read_legacy(document: Json) -> LegacyJob:
     if kind is None:
         detail = f"must be one of {', '.join(LEGACY_KINDS)}, got {document.get('kind')!r}"
         raise SpecError([FieldError("kind", detail, NOT_SUPPORTED)])
-    if document.get("apiVersion") != API_VERSION:
-        detail = f"must be {API_VERSION}, got {document.get('apiVersion')!r}"
-        raise SpecError([FieldError("apiVersion", detail, NOT_SUPPORTED, kind.name)])
+    if document.get("apiVersion") not in versions_of(kind.name):
+        raise SpecError([FieldError("apiVersion", not_served(document), NOT_SUPPORTED, kind.name)])
     spec = at(document, "spec")
     return LegacyJob(
         kind, at(document, "metadata"), spec, _roles(kind, spec), _policy(kind, at(spec, "runPolicy"), spec)
@@ -137,9 +137,14 @@ def _role(kind: LegacyKind, name: str, role: Json) -> Role:
     return Role(
         name,
         int(replicas),
-        str(role.get("restartPolicy") or kind.restart_policy),
+        str(role.get("restartPolicy") or _restart_policy(kind, name)),
         _with_port(kind, mapping(role.get("template"))),
     )
+
+
+def _restart_policy(kind: LegacyKind, role: str) -> str:
+    """The one of a role that names none."""
+    return "OnFailure" if kind.uses_ssh and role == "Launcher" else kind.restart_policy
 
 
 def _with_port(kind: LegacyKind, template: Json) -> Json:
@@ -164,7 +169,7 @@ def _is_the(kind: LegacyKind, port: Json) -> bool:
 
 
 def _policy(kind: LegacyKind, policy: Json, spec: Json) -> RunPolicy:
-    older = spec.get("cleanPodPolicy") if kind.name == "MPIJob" else None
+    older = spec.get("cleanPodPolicy") if kind.name == "MPIJob" and not kind.uses_ssh else None
     manager = policy.get("managedBy")
     return RunPolicy(
         clean=str(policy.get("cleanPodPolicy") or older or "None"),
@@ -172,7 +177,7 @@ def _policy(kind: LegacyKind, policy: Json, spec: Json) -> RunPolicy:
         deadline_seconds=policy.get("activeDeadlineSeconds"),
         backoff_limit=policy.get("backoffLimit"),
         suspend=bool(policy.get("suspend")),
-        managed_by=OUR_MANAGER if manager is None else str(manager),
+        managed_by=OUR_MANAGER if manager in (None, managers_of(kind)[0], OUR_STAMP) else str(manager),
         scheduling=_scheduling(at(policy, "schedulingPolicy")),
     )
 

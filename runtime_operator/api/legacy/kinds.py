@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from .names import API_VERSION, MANAGERS
+from .versions import MPI, MPI_MANAGER, SSH_VERSION, written_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +33,18 @@ class LegacyKind:
     """whether `WORKER` means `Worker`"""
     selects: bool = False
     """whether the status names a selector of each role's pods"""
+    api_version: str = API_VERSION
+    """the version that a job of it was written as"""
 
     @property
     def operator(self) -> str:
         """The value of the label operator-name."""
-        return f"{self.name.lower()}-controller"
+        return "mpi-operator" if self.uses_ssh else f"{self.name.lower()}-controller"
+
+    @property
+    def uses_ssh(self) -> bool:
+        """Whether it is an MPIJob as the MPI Operator had it, whose launcher reaches its workers by ssh."""
+        return self.api_version == SSH_VERSION
 
     @property
     def plural(self) -> str:
@@ -102,10 +112,19 @@ _KINDS = (
     ),
 )
 LEGACY_KINDS: Mapping[str, LegacyKind] = {each.name: each for each in _KINDS}
-"""By the name of the kind."""
+"""By the name of the kind, as they are in v1."""
+MPI_BY_SSH = replace(LEGACY_KINDS[MPI], api_version=SSH_VERSION)
+"""an MPIJob of v2beta1"""
 
 
 def kind_of(document: Mapping[str, Any]) -> LegacyKind | None:
-    """Return the older kind of a document, if it is of one."""
+    """Return the older kind of a document, if it is of one, as the version has it that it was written as."""
     kind = document.get("kind")
+    if kind == MPI and written_as(document) == SSH_VERSION:
+        return MPI_BY_SSH
     return LEGACY_KINDS.get(kind) if isinstance(kind, str) else None
+
+
+def managers_of(kind: LegacyKind) -> tuple[str, ...]:
+    """Return what may stand in runPolicy.managedBy of a kind; with the first of them a job is ours."""
+    return (MPI_MANAGER, *MANAGERS[1:]) if kind.uses_ssh else MANAGERS

@@ -11,6 +11,8 @@ API_VERSION: Final = f"{GROUP}/v1"
 
 OUR_MANAGER: Final = "kubeflow.org/training-operator"
 """With this in runPolicy.managedBy, or with nothing, a job is ours."""
+OUR_STAMP: Final = "kfp-trainer/operator"
+"""What our admission puts there, so that a Training Operator beside us leaves the job alone."""
 MANAGERS: Final = (OUR_MANAGER, "kueue.x-k8s.io/multikueue")
 """Everything that may stand in runPolicy.managedBy."""
 

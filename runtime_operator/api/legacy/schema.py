@@ -13,7 +13,7 @@ from ..kube import kube_schema
 from ..node import Node, make_node
 from ..schema import INT_OR_STRING
 from ..wire import IMMUTABLE, OPEN
-from .kinds import LegacyKind
+from .kinds import MPI_BY_SSH, LegacyKind
 
 Schema = dict[str, Any]
 
@@ -32,9 +32,19 @@ def legacy_node(kind: LegacyKind) -> Node:
 
 
 def legacy_schema(kind: LegacyKind) -> Schema:
-    """Return the schema of a whole kind."""
+    """Return the schema of a whole kind, in the version that it is of."""
+    return _whole(kind, _MPI_BY_SSH if kind.uses_ssh else _EXTRAS[kind.name])
+
+
+def crd_schema(kind: LegacyKind) -> Schema:
+    """Return the schema for every version of a kind: an object is stored once and read in each of them."""
+    extras = _EXTRAS[kind.name]
+    return _whole(kind, {**extras, **_MPI_BY_SSH} if kind.name == MPI_BY_SSH.name else extras)
+
+
+def _whole(kind: LegacyKind, extras: Schema) -> Schema:
     roles: Schema = {"type": "object", "additionalProperties": _role()}
-    spec = _object(**{"runPolicy": _run_policy(), kind.field: roles, **_EXTRAS[kind.name]})
+    spec = _object(**{"runPolicy": _run_policy(), kind.field: roles, **extras})
     spec["required"] = [kind.field]
     whole = _object(apiVersion=TEXT, kind=TEXT, metadata={"type": "object"}, spec=spec)
     whole["properties"]["status"] = {"type": "object", **OPEN}
@@ -92,3 +102,11 @@ _EXTRAS: dict[str, Schema] = {
     "MXJob": {"jobMode": TEXT},
 }
 """fields of the spec that only one kind has"""
+_MPI_BY_SSH: Schema = {
+    "slotsPerWorker": NUMBER,
+    "runLauncherAsWorker": FLAG,
+    "sshAuthMountPath": TEXT,
+    "launcherCreationPolicy": {**TEXT, "enum": ["AtStartup", "WaitForWorkersReady"]},
+    "mpiImplementation": {**TEXT, "enum": ["OpenMPI", "Intel", "MPICH"]},
+}
+"""those of an MPIJob of v2beta1; its defaults are no part of the schema, as v1 has others"""

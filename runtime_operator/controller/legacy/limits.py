@@ -8,20 +8,29 @@ from typing import Any
 
 from ...api.legacy import LegacyJob
 from ...conditions import read_time
+from .conditions import FAILED
+from .launcher import launcher_limit
+from .outcome import Outcome
 from .pods import PodState, retries
 
 Json = Mapping[str, Any]
 
 
-def limit_passed(job: LegacyJob, status: Json, pods: Iterable[PodState], now: datetime) -> str | None:
+def limit_passed(job: LegacyJob, status: Json, pods: Iterable[PodState], now: datetime) -> Outcome | None:
     """Say why the job must end now; None if it may go on."""
+    due = deadline(job, status)
+    if job.kind.uses_ssh:
+        return launcher_limit(job, due, pods, now)
     limit = job.policy.backoff_limit
     tried = retries(job, pods) if limit is not None else 0
     if limit is not None and tried >= max(limit, 1):
-        return f"Job {job.name} has failed because it has reached the specified backoff limit"
-    due = deadline(job, status)
+        return Outcome(
+            FAILED, f"Job {job.name} has failed because it has reached the specified backoff limit"
+        )
     if due is not None and due <= now:
-        return f"Job {job.name} has failed because it was active longer than specified deadline"
+        return Outcome(
+            FAILED, f"Job {job.name} has failed because it was active longer than specified deadline"
+        )
     return None
 
 

@@ -28,6 +28,8 @@ class Outcome:
     message: str
     reason: str = ""
     """what follows the kind in the reason; empty: the type"""
+    job_reason: str = ""
+    """the whole reason, where it is the one of a Job"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,14 @@ from typing import Any
 
 from ...api.legacy import LegacyKind, kind_of
 from ...api.legacy.job import folded
-from ...api.legacy.names import CLEAN_POLICIES, MANAGERS, RESTART_POLICIES
+from ...api.legacy.kinds import managers_of
+from ...api.legacy.names import CLEAN_POLICIES, OUR_STAMP, RESTART_POLICIES
 from ...api.paths import FORBIDDEN, NOT_SUPPORTED, REQUIRED, invalid
 from ...api.shapes import at, items, mapping
 from ...errors import FieldError
 from ..admission import Verdict
 from ..dns import label_faults
+from .admission_mpi import mpi_errors, other_versions
 
 Json = Mapping[str, Any]
 Errors = Iterator[FieldError]
@@ -32,15 +34,23 @@ def admit_legacy(job: Json, old: Json | None = None) -> Verdict:
     """Say whether a stored job may be, and what is odd about it."""
     kind = kind_of(job)
     assert kind is not None
-    errors = [
-        *_name(job),
-        *_elastic(kind, job),
-        *_run_policy(job, old),
-        *_replicas(kind, job),
-        *_words(kind, job),
-    ]
-    older = at(job, "spec", "elasticPolicy").get("nProcPerNode") is not None
-    return Verdict(tuple(errors), (DEPRECATED,) if older and not errors else ())
+    if kind.uses_ssh:
+        errors = [*mpi_errors(kind, job), *_run_policy(kind, job, old)]
+    else:
+        errors = [
+            *_name(job),
+            *_elastic(kind, job),
+            *_run_policy(kind, job, old),
+            *_replicas(kind, job),
+            *_words(kind, job),
+        ]
+    return Verdict(tuple(errors), () if errors else tuple(_warnings(kind, job)))
+
+
+def _warnings(kind: LegacyKind, job: Json) -> Iterator[str]:
+    if at(job, "spec", "elasticPolicy").get("nProcPerNode") is not None:
+        yield DEPRECATED
+    yield from other_versions(kind, job)
 
 
 def _name(job: Json) -> Errors:
@@ -62,11 +72,11 @@ def _elastic(kind: LegacyKind, job: Json) -> Errors:
         )
 
 
-def _run_policy(job: Json, old: Json | None) -> Errors:
+def _run_policy(kind: LegacyKind, job: Json, old: Json | None) -> Errors:
     policy = at(job, "spec", "runPolicy")
-    manager = policy.get("managedBy")
-    if manager is not None and manager not in MANAGERS:
-        yield _not_supported(MANAGED_BY, MANAGERS)
+    manager, known = policy.get("managedBy"), managers_of(kind)
+    if manager is not None and manager not in (*known, OUR_STAMP):
+        yield _not_supported(MANAGED_BY, known)
     if old is not None and at(old, "spec", "runPolicy").get("managedBy") != manager:
         yield invalid(MANAGED_BY, "field is immutable")
     clean = policy.get("cleanPodPolicy")

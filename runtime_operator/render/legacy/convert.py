@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...api.legacy import LegacyJob, Role
+from ...api.legacy.mpi import read_mpi
 from ...api.legacy.names import OUR_MANAGER
 from ...api.names import (
     ANCESTOR_LABEL,
@@ -29,6 +30,7 @@ from .frameworks import elastic_bounds, environment
 from .installation import Installation
 from .losses import losses
 from .mpi import launcher_computes
+from .mpi_ssh import SSHD as MPI_SSHD
 from .parts import Layout, Part, short_name
 from .policies import job_spec, jobset_policies
 from .values import merged
@@ -213,19 +215,13 @@ def _with_pod(role: Role, pod: Mapping[str, Any]) -> dict[str, Any]:
 
 def _mpi(job: LegacyJob) -> tuple[Object, list[Object], Object]:
     """Nodes that sshd runs in, and the launcher that starts once they are ready."""
-    worker, launcher = job.role("Worker"), job.role("Launcher")
-    computes = launcher_computes(job)
-    nodes = (worker.replicas if worker else 0) + computes
-    slots = int(job.spec.get("slotsPerWorker") or 1)
-    mpi = {
-        "numProcPerNode": slots,
-        "mpiImplementation": "OpenMPI",
-        "runLauncherAsNode": computes,
-        "sshAuthMountPath": f"{SSH_HOME}/.ssh",
-    }
+    worker, launcher, policy = job.role("Worker"), job.role("Launcher"), _mpi_policy(job)
+    nodes = (worker.replicas if worker else 0) + policy["runLauncherAsNode"]
     jobs: list[Object] = []
     if worker is not None and worker.replicas:
-        jobs.append({"name": NODE, "template": {"spec": {"template": _mpi_pod(worker, SSHD)}}})
+        jobs.append(
+            {"name": NODE, "template": {"spec": {"template": _mpi_pod(worker, _daemon(job, worker))}}}
+        )
     if launcher is not None:
         template = {
             "metadata": {"labels": {ANCESTOR_LABEL: TRAINER_STEP}},
@@ -234,7 +230,31 @@ def _mpi(job: LegacyJob) -> tuple[Object, list[Object], Object]:
         starts: dict[str, Any] = {"name": LAUNCHER, "template": template}
         jobs.append({**starts, "dependsOn": [{"name": NODE, "status": "Ready"}]} if jobs else starts)
     done = {"successPolicy": {"operator": "All", "targetReplicatedJobs": [LAUNCHER]}}
-    return {"numNodes": max(nodes, 1), "mpi": mpi}, jobs, done
+    return {"numNodes": max(nodes, 1), "mpi": policy}, jobs, done
+
+
+def _mpi_policy(job: LegacyJob) -> dict[str, Any]:
+    if job.kind.uses_ssh:
+        mpi = read_mpi(job)
+        slots, implementation, keys = mpi.slots, mpi.implementation, mpi.keys_path
+        computes = mpi.launcher_computes
+    else:
+        slots, implementation = int(job.spec.get("slotsPerWorker") or 1), "OpenMPI"
+        keys, computes = f"{SSH_HOME}/.ssh", launcher_computes(job)
+    return {
+        "numProcPerNode": slots,
+        "mpiImplementation": implementation,
+        "runLauncherAsNode": computes,
+        "sshAuthMountPath": keys,
+    }
+
+
+def _daemon(job: LegacyJob, worker: Role) -> Object:
+    """What a worker runs: sshd, in the place of what v1 needed there; in v2beta1 what it says itself."""
+    first = items(worker.pod.get("containers"))[0]
+    if not job.kind.uses_ssh:
+        return SSHD
+    return {} if first.get("command") or first.get("args") else {"command": list(MPI_SSHD)}
 
 
 def _mpi_pod(role: Role, daemon: Object) -> Object:

@@ -6,10 +6,11 @@ asks for is summed over as many pods as must be there, those of the most importa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...api.legacy import LegacyJob, Role
+from ...api.legacy.mpi import read_mpi
 from ...api.shapes import at, items
 from ..facts import Facts
 from ..overlay import Object
@@ -22,6 +23,7 @@ from .installation import Installation
 VOLCANO_VERSION = "scheduling.volcano.sh/v1beta1"
 VOLCANO_GROUP = "scheduling.k8s.io/group-name"
 VOLCANO_TASK = "volcano.sh/task-spec"
+VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 NOT_PLACED = ("", "Pending")
 """phases of Volcano's PodGroup before which no pod is made"""
 
@@ -36,7 +38,8 @@ def gang_marks(template: dict[str, Any], job: LegacyJob, role: Role, installatio
         metadata["annotations"] = {**(metadata.get("annotations") or {}), **marks}
     else:
         metadata["labels"] = {**metadata["labels"], GANG_LABEL: job.name}
-    spec["schedulerName"] = spec.get("schedulerName") or installation.scheduler_name
+    named = "" if job.kind.uses_ssh else spec.get("schedulerName")
+    spec["schedulerName"] = named or installation.scheduler_name
     return {"metadata": metadata, "spec": spec}
 
 
@@ -45,10 +48,13 @@ def plan_gang(job: LegacyJob, installation: Installation, facts: Facts) -> Gang 
     if not installation.gang_scheduler:
         return None
     policy = job.policy.scheduling
-    least = job.replicas if policy.min_available is None else policy.min_available
+    roles = _at_once(job)
+    least = policy.min_available
+    if least is None:
+        least = sum(role.replicas for role in roles)
     wanted = policy.min_resources
-    resources = _summed(job, least, facts) if wanted is None else {k: str(v) for k, v in wanted.items()}
-    names = tuple(role.lower for role in job.roles if role.replicas)
+    resources = _summed(roles, least, facts) if wanted is None else {k: str(v) for k, v in wanted.items()}
+    names = tuple(role.lower for role in roles if role.replicas)
     return Gang("volcano" if installation.is_volcano else "coscheduling", names, least, resources)
 
 
@@ -57,13 +63,29 @@ def pod_group_spec(job: LegacyJob, gang: Gang, installation: Installation) -> tu
     policy = job.policy.scheduling
     spec: dict[str, Any] = {"minMember": gang.min_member, "minResources": dict(gang.min_resources)}
     if installation.is_volcano:
-        spec["queue"] = policy.queue or "default"
-        if policy.priority_class:
-            spec["priorityClassName"] = policy.priority_class
+        spec["queue"] = policy.queue or _annotated_queue(job) or "default"
+        if priority := policy.priority_class or _priority_of_roles(job):
+            spec["priorityClassName"] = priority
         return VOLCANO_VERSION, spec
     if policy.timeout_seconds is not None:
         spec["scheduleTimeoutSeconds"] = policy.timeout_seconds
     return COSCHEDULING_VERSION, spec
+
+
+def _at_once(job: LegacyJob) -> Sequence[Role]:
+    """All roles, but for a launcher that is only made when its workers are there."""
+    waits = job.kind.uses_ssh and read_mpi(job).launcher_waits and job.role("Worker") is not None
+    return [role for role in job.roles if role.name != "Launcher"] if waits else job.roles
+
+
+def _annotated_queue(job: LegacyJob) -> str:
+    return str(at(job.metadata, "annotations").get(VOLCANO_QUEUE, "")) if job.kind.uses_ssh else ""
+
+
+def _priority_of_roles(job: LegacyJob) -> str:
+    """The MPI Operator takes that of the pods, the launcher's first, where the policy names none."""
+    named = (str(role.pod.get("priorityClassName") or "") for role in job.roles)
+    return next(filter(None, named), "") if job.kind.uses_ssh else ""
 
 
 def may_have_pods(group: Object | None, installation: Installation) -> bool:
@@ -72,10 +94,10 @@ def may_have_pods(group: Object | None, installation: Installation) -> bool:
     return not installation.is_volcano or phase not in NOT_PLACED
 
 
-def _summed(job: LegacyJob, least: int, facts: Facts) -> dict[str, str]:
+def _summed(roles: Sequence[Role], least: int, facts: Facts) -> dict[str, str]:
     left = least
     parts = []
-    for role in sorted(job.roles, key=lambda role: -_priority(role, facts)):
+    for role in sorted(roles, key=lambda role: -_priority(role, facts)):
         count = min(role.replicas, left)
         left -= count
         parts += [(asked, count) for asked in _asked(role)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...api.legacy import LegacyJob
+from ...api.legacy.mpi import read_mpi
 from ...api.shapes import at
 
 
@@ -45,6 +46,9 @@ def _run_policy(job: LegacyJob) -> Iterator[str]:
 
 def _kind(job: LegacyJob) -> Iterator[str]:
     spec, elastic = job.spec, at(job.spec, "elasticPolicy")
+    if job.kind.uses_ssh:
+        yield from _mpi_by_ssh(job)
+        return
     if job.kind.name == "MPIJob":
         yield "transport: workers are reached by ssh and no more by kubectl, so the images need ssh and sshd"
         yield "transport: sshd reads /home/mpiuser/.sshd_config, as in the images of mpirun's community"
@@ -60,6 +64,13 @@ def _kind(job: LegacyJob) -> Iterator[str]:
     for field in ("rdzvBackend", "rdzvHost", "rdzvPort", "rdzvId", "rdzvConf", "standalone"):
         if elastic.get(field) is not None:
             yield f"spec.elasticPolicy.{field}: torchrun meets on the first node instead"
+
+
+def _mpi_by_ssh(job: LegacyJob) -> Iterator[str]:
+    yield "host names: programs that spell them themselves need the new ones, which `explain` tells"
+    yield "K_MPI_JOB_ROLE: is not set; entrypoints that ask for it need it in the runtime"
+    if not read_mpi(job).launcher_waits and job.role("Worker"):
+        yield "spec.launcherCreationPolicy: the launcher starts once its workers are ready"
 
 
 def _first_worker_decides(job: LegacyJob) -> bool:

@@ -26,6 +26,8 @@ SCRIPT = "kubexec.sh"
 HOSTFILE = "hostfile"
 DISCOVERY = "discover_hosts.sh"
 RUNNABLE, READABLE = 0o555, 0o444
+HIDDEN = ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES")
+"""empty in a launcher that does not compute, so that it takes no GPU of the node it is on"""
 
 CONFIG_MOUNT: Object = {"name": CONFIG_VOLUME, "mountPath": CONFIG_DIR}
 KUBECTL_MOUNT: Object = {"name": KUBECTL_VOLUME, "mountPath": KUBECTL_DIR}
@@ -109,7 +111,7 @@ def _workers(job: LegacyJob) -> Sequence[str]:
 
 
 def _launcher(spec: dict[str, Any], job: LegacyJob, installation: Installation) -> dict[str, Any]:
-    hidden = () if launcher_computes(job) else ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES")
+    hidden = () if launcher_computes(job) else HIDDEN
     first, *others = items(spec.get("containers"))
     own = items(first.get("env"))
     env = [
@@ -130,7 +132,7 @@ def _launcher(spec: dict[str, Any], job: LegacyJob, installation: Installation) 
         "volumes": [
             *items(spec.get("volumes")),
             {"name": KUBECTL_VOLUME, "emptyDir": {}},
-            _config_volume(job, {SCRIPT: RUNNABLE, HOSTFILE: READABLE, DISCOVERY: RUNNABLE}),
+            config_volume(job, {SCRIPT: RUNNABLE, HOSTFILE: READABLE, DISCOVERY: RUNNABLE}),
         ],
     }
 
@@ -140,7 +142,7 @@ def _worker(spec: dict[str, Any], job: LegacyJob) -> dict[str, Any]:
     first = {**first, "volumeMounts": [*items(first.get("volumeMounts")), CONFIG_MOUNT]}
     if not first.get("command"):
         first |= {"command": ["sleep"], "args": ["365d"]}
-    volumes = [*items(spec.get("volumes")), _config_volume(job, {SCRIPT: RUNNABLE})]
+    volumes = [*items(spec.get("volumes")), config_volume(job, {SCRIPT: RUNNABLE})]
     return {**spec, "containers": [first, *others], "volumes": volumes}
 
 
@@ -155,6 +157,7 @@ def _delivery(job: LegacyJob, installation: Installation) -> Object:
     }
 
 
-def _config_volume(job: LegacyJob, modes: dict[str, int]) -> Object:
+def config_volume(job: LegacyJob, modes: dict[str, int]) -> Object:
+    """The volume with the files that MPI reads."""
     listed = [{"key": key, "path": key, "mode": mode} for key, mode in modes.items()]
     return {"name": CONFIG_VOLUME, "configMap": {"name": config_name(job), "items": listed}}

@@ -72,6 +72,8 @@ class Layout:
 
     def host(self, role: Role, index: int = 0) -> str:
         """The name under which the other replicas find this one, within the namespace."""
+        if role.name == "Launcher":
+            return f"{self.host_stem}-{role.lower}"
         return f"{self.host_stem}-{role.lower}-{index}"
 
     def address(self, role: Role, index: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...api.legacy import LegacyJob, Role
+from ...api.legacy.mpi import read_mpi
 from ...api.legacy.names import INDEX_LABEL, JOB_LABEL, JOB_ROLE_LABEL, MASTER, OPERATOR_LABEL, ROLE_LABEL
 from ...api.shapes import at, items
 from ..overlay import Object
@@ -16,6 +17,7 @@ from .frameworks import environment
 from .gang import gang_marks
 from .installation import Installation
 from .mpi import with_mpi
+from .mpi_ssh import with_ssh
 from .parts import Layout, Part, leads
 from .values import merged
 
@@ -33,10 +35,13 @@ def pod_template(layout: Layout, part: Part, installation: Installation) -> Obje
     spec["containers"] = [_container(job, each, env) for each in items(spec.get("containers"))]
     if installation.init_tries and role.name == "Worker" and _follows_master(job):
         spec["initContainers"] = [*items(spec.get("initContainers")), _wait_for_master(layout, installation)]
-    if job.kind.name == "MPIJob":
+    if job.kind.uses_ssh:
+        spec = with_ssh(spec, layout, role)
+    elif job.kind.name == "MPIJob":
         spec = with_mpi(spec, job, role, installation)
-    labels = {**at(role.template, "metadata", "labels"), **role_labels(job, role)}
-    labels = {name: value for name, value in labels.items() if name not in OWN_LABELS}
+    given = at(role.template, "metadata", "labels")
+    labels = {name: value for name, value in given.items() if name not in OWN_LABELS}
+    labels |= role_labels(job, role)
     if part.count == 1:
         labels |= replica_labels(job, role, part.first)
     metadata = {**at(role.template, "metadata"), "labels": labels}
@@ -45,13 +50,24 @@ def pod_template(layout: Layout, part: Part, installation: Installation) -> Obje
 
 def role_labels(job: LegacyJob, role: Role) -> dict[str, str]:
     """The labels that all replicas of a role have."""
-    return {OPERATOR_LABEL: job.kind.operator, JOB_LABEL: job.name, ROLE_LABEL: role.lower}
+    labels = {OPERATOR_LABEL: job.kind.operator, JOB_LABEL: job.name, ROLE_LABEL: role.lower}
+    return {**labels, JOB_ROLE_LABEL: role.lower} if job.kind.uses_ssh else labels
 
 
 def replica_labels(job: LegacyJob, role: Role, index: int) -> dict[str, str]:
-    """The labels that one replica alone has; the launcher of an MPIJob has no number."""
+    """The labels that one replica alone has; a launcher that is no host has no number."""
+    if job.kind.uses_ssh:
+        return _host_labels(job, role, index)
     labels = {} if role.name == "Launcher" else {INDEX_LABEL: str(index)}
     return {**labels, JOB_ROLE_LABEL: MASTER} if leads(job, role, index) else labels
+
+
+def _host_labels(job: LegacyJob, role: Role, index: int) -> dict[str, str]:
+    """A launcher that is a host comes before all workers."""
+    computes = read_mpi(job).launcher_computes
+    if role.name == "Launcher":
+        return {INDEX_LABEL: "0"} if computes else {}
+    return {INDEX_LABEL: str(index + computes)}
 
 
 def _follows_master(job: LegacyJob) -> bool:

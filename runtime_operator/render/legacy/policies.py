@@ -10,11 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...api.legacy import LegacyJob, Role
+from ...api.legacy.mpi import read_mpi
 from ..overlay import Object
 from .installation import Installation
 from .parts import Layout, Part
 
 MOST = 2**31 - 1
+LAUNCHER_TRIES = 6
+"""how often a Job tries again that says nothing of it"""
 PERMANENT = range(1, 128)
 """exit codes that ExitCode takes for final; what is above may be tried again"""
 
@@ -25,6 +28,8 @@ def job_spec(layout: Layout, part: Part, template: Object, installation: Install
     if installation.judge == "operator":
         return {**spec, "completionMode": "NonIndexed"}
     spec["completionMode"] = "Indexed"
+    if layout.job.kind.uses_ssh and part.role.name == "Launcher":
+        return {**spec, **_tries(layout.job)}
     policy = part.role.restart_policy
     if policy == "Never":
         spec["backoffLimit"] = 0
@@ -47,6 +52,21 @@ def jobset_policies(layout: Layout, installation: Installation) -> dict[str, Any
         if targets
         else policies
     )
+
+
+def waits_for(layout: Layout, part: Part) -> Object:
+    """What a launcher waits for that is to be made when its workers are ready."""
+    job, workers = layout.job, [each.name for each in layout.parts if each.role.name == "Worker"]
+    if part.role.name != "Launcher" or not job.kind.uses_ssh or not read_mpi(job).launcher_waits:
+        return {}
+    return {"dependsOn": [{"name": name, "status": "Ready"} for name in workers]} if workers else {}
+
+
+def _tries(job: LegacyJob) -> Object:
+    """The launcher of v2beta1 is tried as often as Jobs are, unless the job says how often."""
+    limit, deadline = job.policy.backoff_limit, job.policy.deadline_seconds
+    tries = {"backoffLimit": LAUNCHER_TRIES if limit is None else limit, "podReplacementPolicy": "Failed"}
+    return tries if deadline is None else {**tries, "activeDeadlineSeconds": deadline}
 
 
 def _decides(job: LegacyJob, role: Role) -> bool:

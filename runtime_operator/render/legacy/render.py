@@ -10,20 +10,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...api.legacy import LegacyJob
-from ...api.legacy.names import API_VERSION, JOB_LABEL, OPERATOR_LABEL
+from ...api.legacy.names import JOB_LABEL, OPERATOR_LABEL
 from ...api.shapes import at
 from ...errors import SpecError
 from ..facts import NO_FACTS, Facts
 from ..overlay import Object
 from ..plan import Plan
 from ..plugins.jobset import VERSION as JOBSET_VERSION
+from ..plugins.mpi_files import keys_body
 from .autoscaler import autoscaler
 from .gang import plan_gang, pod_group_spec
 from .installation import Installation
 from .mpi import Workers, account, config_data, config_name, launcher_name, role_rules
+from .mpi_ssh import hosts_data, keys_name
 from .parts import NOTHING, Layout, Part, lay_out, stem_of
 from .pods import pod_template
-from .policies import job_spec, jobset_policies
+from .policies import job_spec, jobset_policies, waits_for
 from .services import service_bodies
 from .story import Story, tell
 
@@ -54,7 +56,8 @@ def render_legacy(
     objects: list[Object] = []
     if not job.policy.suspend:
         if is_placed:
-            objects += [*_mpi(job, workers), *_services(layout), *_autoscaler(job)]
+            mpi = _ssh(layout, workers, facts, installation) if job.kind.uses_ssh else _mpi(job, workers)
+            objects += [*mpi, *_services(layout), *_autoscaler(job)]
         objects += _pod_group(job, story, installation)
     objects += _jobsets(layout, installation, rests=job.policy.suspend or not is_placed)
     return Plan(tuple(objects), story)
@@ -86,9 +89,11 @@ def _jobset(layout: Layout, parts: Sequence[Part], installation: Installation, *
     jobs = [
         {
             "name": part.name,
+            **waits_for(layout, part),
             "replicas": part.count,
             "template": {
-                "spec": job_spec(layout, part, pod_template(layout, part, installation), installation)
+                "metadata": {"labels": {OWN_LABEL: job.name}},
+                "spec": job_spec(layout, part, pod_template(layout, part, installation), installation),
             },
         }
         for part in parts
@@ -144,6 +149,14 @@ def _mpi(job: LegacyJob, workers: Workers) -> Iterator[Object]:
     )
 
 
+def _ssh(layout: Layout, workers: Workers, facts: Facts, installation: Installation) -> Iterator[Object]:
+    """The hosts and the keys of an MPIJob of v2beta1."""
+    job, labels = layout.job, {"app": layout.job.name}
+    hosts = hosts_data(layout, workers.running, installation)
+    yield _owned(job, "v1", "ConfigMap", config_name(job), labels, data=hosts)
+    yield _owned(job, "v1", "Secret", keys_name(job), labels, **keys_body(facts.keys))
+
+
 def _owned(
     job: LegacyJob, version: str, kind: str, name: str, labels: Mapping[str, str], **body: Any
 ) -> dict[str, Any]:
@@ -154,6 +167,6 @@ def _owned(
         "labels": {**labels, OWN_LABEL: job.name},
     }
     if uid := job.metadata.get("uid"):
-        owner = {"apiVersion": API_VERSION, "kind": job.kind.name, "name": job.name, "uid": uid}
+        owner = {"apiVersion": job.kind.api_version, "kind": job.kind.name, "name": job.name, "uid": uid}
         metadata["ownerReferences"] = [{**owner, "controller": True, "blockOwnerDeletion": True}]
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **body}

@@ -1,7 +1,8 @@
 """A headless Service for each replica, so that v1's names resolve, as `NAME-worker-0.NAMESPACE.svc`.
 
 Programs have those names in their configuration and their scripts. A Service finds its one pod by the labels
-that JobSet gives it from the start. MPIJobs reach their hosts otherwise and have none.
+that JobSet gives it from the start. MPIJobs of v1 reach their hosts otherwise and have none; those of v2beta1
+find a host as soon as it has an address, and try until sshd answers.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ JOB_INDEX_LABEL = "jobset.sigs.k8s.io/job-index"
 
 def service_bodies(layout: Layout) -> Iterator[tuple[str, dict[str, str], Object]]:
     """The name, the labels and the spec of each Service."""
-    if layout.job.kind.name == "MPIJob":
+    if layout.job.kind.name == "MPIJob" and not layout.job.kind.uses_ssh:
         return
     for part, index in layout.places():
         labels = {**role_labels(layout.job, part.role), INDEX_LABEL: str(index)}
@@ -32,7 +33,7 @@ def service_bodies(layout: Layout) -> Iterator[tuple[str, dict[str, str], Object
 def _spec(layout: Layout, part: Part, index: int) -> Object:
     return {
         "clusterIP": "None",
-        "publishNotReadyAddresses": False,
+        "publishNotReadyAddresses": layout.job.kind.uses_ssh,
         "selector": {
             JOBSET_LABEL: layout.jobset_name(part),
             REPLICATED_JOB_LABEL: part.name,

@@ -42,7 +42,8 @@ class Story:
             part.name: tuple(self.layout.host(part.role, index) for index in part.indices)
             for part in self.layout.parts
         }
-        return {} if self.layout.job.kind.name == "MPIJob" else found
+        by_kubectl = self.layout.job.kind.name == "MPIJob" and not self.layout.job.kind.uses_ssh
+        return {} if by_kubectl else found
 
 
 def _step(role: Role) -> str:

@@ -106,13 +106,17 @@ def hostfile_object(info: Info, policy: MPIPolicy, slots: int, hosts: Iterable[s
 
 def secret_object(info: Info) -> Object:
     """Build the Secret of the ssh keys; whoever applies it passes the keys in."""
-    keys = info.facts.keys
+    return info.owned("v1", "Secret", _secret_name(info), **keys_body(info.facts.keys))
+
+
+def keys_body(keys: Mapping[str, str]) -> dict[str, object]:
+    """What a Secret of ssh keys holds beside its name; without keys it says so."""
     body: dict[str, object] = {"type": "kubernetes.io/ssh-auth", "immutable": True}
     if PRIVATE_KEY in keys:
         body["data"] = {name: encoded(keys[name]) for name in (PRIVATE_KEY, PUBLIC_KEY)}
     else:
         body["stringData"] = dict.fromkeys((PRIVATE_KEY, PUBLIC_KEY), DRAWN_LATER)
-    return info.owned("v1", "Secret", _secret_name(info), **body)
+    return body
 
 
 def encoded(text: str) -> str:

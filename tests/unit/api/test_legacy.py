@@ -62,11 +62,10 @@ def test_defaults(found, expected):
 
 
 def test_a_document_of_another_version_is_refused_in_one_sentence():
-    document = {**legacy_document("MPIJob", {"Launcher": {}}), "apiVersion": "kubeflow.org/v2beta1"}
+    document = {**legacy_document("MPIJob", {"Launcher": {}}), "apiVersion": "kubeflow.org/v1alpha2"}
     (error,) = check_legacy(document).errors
     assert str(error) == (
-        "apiVersion: must be kubeflow.org/v1, got 'kubeflow.org/v2beta1'; "
-        "MPIJobs of that version are not served yet"
+        "apiVersion: must be kubeflow.org/v1 or kubeflow.org/v2beta1, got 'kubeflow.org/v1alpha2'"
     )
     with pytest.raises(SpecError, match="apiVersion: must be"):
         read_legacy(document)

@@ -68,6 +68,24 @@ def test_settings_that_this_machine_has_are_left_alone(tmp_path):
     assert str(mine) not in mounted(adapted(pod(KEYS, volumeMounts=[MOUNT], **command), tmp_path))
 
 
+def test_sshd_that_asks_for_nothing_gets_settings_of_the_job(tmp_path):
+    files = mounted(adapted(pod(KEYS, volumeMounts=[MOUNT], command=["/usr/sbin/sshd", "-De"]), tmp_path))
+    assert "ListenAddress bert-node-0-0\n" in files["/etc/ssh/sshd_config"]
+
+
+def test_the_keys_of_an_mpijob_are_known_by_what_they_are(tmp_path):
+    items = [{"key": "ssh-privatekey", "path": "id_rsa"}]
+    keys = {"name": "ssh-auth", "secret": {"secretName": "job-ssh", "items": items}}
+    found = adapted(pod(keys, volumeMounts=[{**MOUNT, "name": "ssh-auth"}]), tmp_path)
+    assert found["spec"]["volumes"][0]["secret"]["defaultMode"] == 0o600
+    assert "  IdentityFile /home/user/.ssh/id_rsa\n" in mounted(found)["/etc/ssh/ssh_config"]
+
+
+def test_a_volume_of_that_name_that_holds_no_keys_is_left_alone(tmp_path):
+    document = pod({"name": "ssh-auth", "secret": {"secretName": "git"}})
+    assert adapted(document, tmp_path) is document
+
+
 def test_open_mpi_may_run_as_root_only_where_root_runs_it():
     assert "OMPI_ALLOW_RUN_AS_ROOT" in environment(root=True)
     assert "OMPI_ALLOW_RUN_AS_ROOT" not in environment(root=False)
