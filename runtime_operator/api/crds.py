@@ -31,7 +31,15 @@ def crds() -> dict[str, dict[str, Any]]:
         (TrainingRuntime, "Namespaced"),
         (TrainJob, "Namespaced"),
     )
-    made = (_crd(kind, scope) for kind, scope in kinds)
+    made = (
+        definition(
+            GROUP,
+            kind.__name__,
+            scope,
+            [_version(kind, VERSION), _version(kind, OLD_VERSION) | _deprecated(kind.__name__)],
+        )
+        for kind, scope in kinds
+    )
     return {f"{GROUP}_{crd['spec']['names']['plural']}.yaml": crd for crd in made}
 
 
@@ -41,23 +49,23 @@ def crd_files() -> dict[str, str]:
     return {name: HEADER + dump(crd) for name, crd in crds().items()}
 
 
-def _crd(kind: type[Kind], scope: str) -> dict[str, Any]:
-    name = kind.__name__
-    singular = name.lower()
+def definition(group: str, kind: str, scope: str, versions: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the CRD of a kind."""
+    singular = kind.lower()
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{singular}s.{GROUP}"},
+        "metadata": {"name": f"{singular}s.{group}"},
         "spec": {
-            "group": GROUP,
+            "group": group,
             "names": {
-                "kind": name,
-                "listKind": f"{name}List",
+                "kind": kind,
+                "listKind": f"{kind}List",
                 "plural": f"{singular}s",
                 "singular": singular,
             },
             "scope": scope,
-            "versions": [_version(kind, VERSION), _version(kind, OLD_VERSION) | _deprecated(name)],
+            "versions": versions,
         },
     }
 

@@ -5,14 +5,23 @@ from __future__ import annotations
 import click
 
 from .. import api
+from ..api.legacy import legacy_crd_files, legacy_crds
 from .output import Output, output_option, print_data
+
+OURS, OLDER = "trainer.kubeflow.org", "kubeflow.org"
 
 
 @click.command()
+@click.argument("group", type=click.Choice([OURS, OLDER]), default=OURS)
 @output_option
-def crds(output: Output) -> None:
-    """Print the custom resource definitions, ready for `kubectl apply -f -`."""
+def crds(group: str, output: Output) -> None:
+    """Print the custom resource definitions of a group, ready for `kubectl apply -f -`.
+
+    trainer.kubeflow.org, the default, has TrainJob and its runtimes; kubeflow.org has the older kinds: TFJob,
+    PyTorchJob, MPIJob …
+    """
+    made, texts = (api.crds(), api.crd_files()) if group == OURS else (legacy_crds(), legacy_crd_files())
     if output == "json":
-        print_data(list(api.crds().values()), output)
-    else:  # the text of the files in manifests/crds, which is a third of their size in plain YAML
-        click.echo("---\n".join(api.crd_files().values()), nl=False)
+        print_data(list(made.values()), output)
+    else:  # the text of the shipped files, which is a third of their size in plain YAML
+        click.echo("---\n".join(texts.values()), nl=False)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from ..errors import SetupError
+from .older_kinds_options import with_installation
 
 PORT = click.IntRange(0, 65535)
 
@@ -46,6 +47,7 @@ PORT = click.IntRange(0, 65535)
 @click.option(
     "--cluster-domain", default="cluster.local", show_default=True, help="The domain of the cluster's names."
 )
+@with_installation
 @click.option("--host", default="", metavar="ADDRESS", help="Listen on this address alone.")
 @click.option("--health-port", type=PORT, default=8081, show_default=True, help="/healthz and /readyz.")
 @click.option("--metrics-port", type=PORT, default=8443, show_default=True, help="/metrics.")
@@ -59,13 +61,19 @@ PORT = click.IntRange(0, 65535)
     help="How much is told.",
 )
 def operator(
-    *, log_level: str, feature_gates: str, no_webhook: bool, no_leader_election: bool, **options: object
+    *,
+    log_level: str,
+    feature_gates: str,
+    older_kinds: str,
+    no_webhook: bool,
+    no_leader_election: bool,
+    **options: object,
 ) -> None:
     """Turn the TrainJobs of a cluster into JobSets, and report on them."""
     try:
         from ..service.logs import set_up_logs
         from ..service.process import run_operator
-        from ..service.settings import ServiceSettings, read_gates
+        from ..service.settings import ServiceSettings, read_gates, read_older_kinds
 
         if sys.platform == "linux":
             from uvloop import run
@@ -81,6 +89,7 @@ def operator(
         webhook=not no_webhook,
         leader_election=not no_leader_election,
         features=read_gates(feature_gates),
+        older_kinds=read_older_kinds(older_kinds),
         **options,  # type: ignore[arg-type]
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..render.facts import NO_FACTS, Facts
+from ..render.legacy import Installation
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,7 @@ class ControllerSettings:
     """whether jobs are judged before they are built, for no webhook did so when they were created"""
     facts: Facts = field(default=NO_FACTS)
     """feature gates, the cluster's domain, where the operator is reached: the same for all jobs"""
+    older_kinds: frozenset[str] = frozenset()
+    """the kinds of kubeflow.org/v1 that are served; one that is not costs nothing"""
+    installation: Installation = field(default=Installation())
+    """what is decided for all jobs of the older kinds"""

@@ -18,6 +18,7 @@ from ..webhook.certificate_store import FolderStore, SecretStore, Store
 from ..webhook.certificates import names_of
 from ..webhook.metrics import AdmissionMetrics
 from ..webhook.serving import Serving
+from ..webhook.trust import CONFIGURATIONS, OLDER_KINDS
 from .admission_world import AdmissionWorld
 from .settings import ServiceSettings
 
@@ -35,7 +36,13 @@ class Parts:
         self.admission_metrics = AdmissionMetrics(self.registry)
         self.facts = settings.facts(own_namespace)
         self.serving = (
-            Serving(self._store(), transport, self.admission_metrics, publishes=settings.admits)
+            Serving(
+                self._store(),
+                transport,
+                self.admission_metrics,
+                publishes=settings.admits,
+                configurations=CONFIGURATIONS + (OLDER_KINDS if settings.older_kinds else ()),
+            )
             if settings.has_certificate
             else None
         )
@@ -47,6 +54,8 @@ class Parts:
                 workers=settings.workers,
                 judges=not settings.admits,
                 facts=self.facts,
+                older_kinds=settings.older_kinds,
+                installation=settings.installation,
             ),
             metrics=Metrics(self.registry),
             recorder=Telling(self.recorder),

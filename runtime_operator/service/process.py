@@ -121,7 +121,10 @@ class _Process:
         if settings.admits:
             await parts.world.priority_classes.synced.wait()
             admission = admission_application(
-                parts.world, parts.admission_metrics, now=lambda: write_time(utc_now())
+                parts.world,
+                parts.admission_metrics,
+                now=lambda: write_time(utc_now()),
+                older_kinds=settings.older_kinds,
             )
             await servers.open(admission, "--webhook-port", settings.webhook_port, tls=tls)
         self.is_open = True

@@ -7,11 +7,13 @@ told by the controller.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..api.legacy import LEGACY_KINDS
 from ..errors import SetupError
 from ..render.facts import Facts
+from ..render.legacy import Installation
 from ..render.plugins.progress import GATE
 
 GATES = (GATE,)
@@ -42,6 +44,10 @@ class ServiceSettings:
     features: frozenset[str] = frozenset()
     workers: int = 64
     cluster_domain: str = "cluster.local"
+    older_kinds: frozenset[str] = frozenset()
+    """the kinds of kubeflow.org that are served"""
+    installation: Installation = field(default=Installation())
+    """what is decided for all jobs of the older kinds"""
 
     @property
     def admits(self) -> bool:
@@ -80,6 +86,19 @@ def read_gates(text: str) -> frozenset[str]:
         if value == "true":
             on.add(name)
     return frozenset(on)
+
+
+def read_older_kinds(text: str) -> frozenset[str]:
+    """Read `TFJob,PyTorchJob`, in whatever case; the kinds that are served."""
+    known = {name.lower(): name for name in LEGACY_KINDS}
+    asked = [each.strip() for each in text.split(",") if each.strip()]
+    for each in asked:
+        if each.lower() not in known:
+            raise SetupError(
+                f"--older-kinds: there is no kind {each!r}; there are {', '.join(LEGACY_KINDS)}, "
+                "of which those are named that are to be served"
+            )
+    return frozenset(known[each.lower()] for each in asked)
 
 
 def check_settings(settings: ServiceSettings) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from ..api.legacy.names import GROUP as OLDER_GROUP
 from ..api.names import GROUP
 from ..errors import FieldError
 from ..render.admission import Verdict
@@ -71,8 +72,9 @@ def read_review(body: bytes) -> Review:
 
 def _placed(document: Any, request: Mapping[str, Any]) -> Json:
     """The object with the name and namespace that it is sent to."""
-    if not isinstance(document, dict) or not str(document.get("apiVersion", "")).startswith(f"{GROUP}/"):
-        raise BadReview(f"request.object: must be an object of {GROUP}")
+    group = str(document.get("apiVersion", "")).partition("/")[0] if isinstance(document, dict) else ""
+    if not isinstance(document, dict) or group not in (GROUP, OLDER_GROUP):
+        raise BadReview(f"request.object: must be an object of {GROUP} or {OLDER_GROUP}")
     metadata = document.get("metadata")
     if not isinstance(metadata, dict) or not isinstance(document.get("kind"), str):
         raise BadReview("request.object: must have kind and metadata")
@@ -84,11 +86,11 @@ def _placed(document: Any, request: Mapping[str, Any]) -> Json:
     return {**document, "metadata": placed}
 
 
-def answered(uid: str, verdict: Verdict, *, patch: Sequence[Operation] = ()) -> bytes:
-    """Write the answer to a question."""
+def answered(uid: str, verdict: Verdict, *, patch: Sequence[Operation] = (), message: str = "") -> bytes:
+    """Write the answer to a question; a refusal with this message, if it is to have one of its own."""
     response: Json = {"uid": uid, "allowed": not verdict.errors}
     if verdict.errors:
-        response["status"] = _status(verdict.errors)
+        response["status"] = _status(verdict.errors, message)
     if verdict.warnings:
         response["warnings"] = [_short(each) for each in verdict.warnings]
     if patch:
@@ -96,10 +98,10 @@ def answered(uid: str, verdict: Verdict, *, patch: Sequence[Operation] = ()) -> 
     return orjson.dumps({"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response})
 
 
-def _status(errors: Sequence[FieldError]) -> Json:
+def _status(errors: Sequence[FieldError], message: str) -> Json:
     causes = [{"reason": each.type, "field": each.field, "message": each.detail} for each in errors]
-    message = "; ".join(dict.fromkeys(str(each) for each in errors))
-    details = {"group": GROUP, "causes": causes}
+    message = message or "; ".join(dict.fromkeys(str(each) for each in errors))
+    details = {"causes": causes}
     return {
         "status": "Failure",
         "code": DENIED,

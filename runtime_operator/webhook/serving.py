@@ -17,7 +17,7 @@ from ..kube.transport import Transport
 from .certificate_store import Store
 from .certificates import Pair
 from .metrics import AdmissionMetrics
-from .trust import publish
+from .trust import CONFIGURATIONS, Configurations, publish
 
 LOG = logging.getLogger(__name__)
 LOOK_EVERY = 60.0  # seconds
@@ -29,9 +29,16 @@ class Serving:
     """The context, and whether it has a pair that the API server trusts."""
 
     def __init__(
-        self, store: Store, transport: Transport, metrics: AdmissionMetrics, *, publishes: bool = True
+        self,
+        store: Store,
+        transport: Transport,
+        metrics: AdmissionMetrics,
+        *,
+        publishes: bool = True,
+        configurations: Configurations = CONFIGURATIONS,
     ) -> None:
         self._store, self._transport, self._metrics = store, transport, metrics
+        self._configurations = configurations
         self._publishes = publishes and store.publishes
         self._pair: Pair | None = None
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -59,7 +66,7 @@ class Serving:
 
     async def _publish(self, authority: bytes) -> None:
         if self._publishes:
-            await publish(self._transport, authority)
+            await publish(self._transport, authority, self._configurations)
 
     def _serve_with(self, pair: Pair) -> None:
         _load(self.context, pair)

@@ -1,4 +1,4 @@
-"""Tells the API server whose certificates to trust: the caBundle of our two webhook configurations.
+"""Tells the API server whose certificates to trust: the caBundle of our webhook configurations.
 
 Only that field is applied, hook by hook and under a manager of its own, so that whoever installed the
 configurations keeps all the rest. A configuration that is not there stays away: somebody removed it.
@@ -18,17 +18,25 @@ from ..kube.transport import Transport
 
 LOG = logging.getLogger(__name__)
 MANAGER = "kfp-trainer-certificates"
-CONFIGURATIONS: tuple[tuple[Resource, str], ...] = (
+Configurations = tuple[tuple[Resource, str], ...]
+CONFIGURATIONS: Configurations = (
     (MUTATING_WEBHOOKS, "defaulter.trainer.kubeflow.org"),
     (VALIDATING_WEBHOOKS, "validator.trainer.kubeflow.org"),
 )
 """upstream's names: an installation that comes from there has them already"""
+OLDER_KINDS: Configurations = (
+    (MUTATING_WEBHOOKS, "older-kinds.defaulter.trainer.kubeflow.org"),
+    (VALIDATING_WEBHOOKS, "older-kinds.validator.trainer.kubeflow.org"),
+)
+"""where kinds of kubeflow.org are served as well"""
 
 
-async def publish(transport: Transport, authority: bytes) -> None:
+async def publish(
+    transport: Transport, authority: bytes, configurations: Configurations = CONFIGURATIONS
+) -> None:
     """Write the authority into each hook that does not name it yet."""
     bundle = base64.b64encode(authority).decode()
-    for resource, name in CONFIGURATIONS:
+    for resource, name in configurations:
         try:
             found = orjson.loads(await transport.get(resource, "", name))
         except NotFound:

@@ -22,6 +22,11 @@ REFUSED: dict[str, tuple[list[str], int, str]] = {
         3,
         "leave out --namespace or the gate",
     ),
+    "an older kind that is unknown": (
+        ["--older-kinds=PytorchJobs"],
+        3,
+        "--older-kinds: there is no kind 'PytorchJobs'; there are TFJob, PyTorchJob",
+    ),
     "a port that is none": (["--health-port=70000"], 2, "70000 is not in the range"),
 }
 

@@ -14,17 +14,20 @@ import click
 import pytest
 import yaml
 
+from kfp_trainer.runtime_operator.api.legacy import LEGACY_KINDS
+from kfp_trainer.runtime_operator.api.legacy.versions import versions_of
 from kfp_trainer.runtime_operator.api.names import KINDS, TRAIN_JOB
 from kfp_trainer.runtime_operator.cli.operator import operator
 from kfp_trainer.runtime_operator.images import VERSION, image
 from kfp_trainer.runtime_operator.render.facts import NO_FACTS
-from kfp_trainer.runtime_operator.service.settings import LEASE, ServiceSettings
-from kfp_trainer.runtime_operator.webhook.server import path_of
-from kfp_trainer.runtime_operator.webhook.trust import CONFIGURATIONS
+from kfp_trainer.runtime_operator.service.settings import LEASE, ServiceSettings, read_older_kinds
+from kfp_trainer.runtime_operator.webhook.server import path_of, path_of_older_kinds
+from kfp_trainer.runtime_operator.webhook.trust import CONFIGURATIONS, OLDER_KINDS, Configurations
 
 ROOT = Path(__file__).resolve().parents[3]
 OVERLAYS = sorted(path.parent.name for path in ROOT.glob("manifests/overlays/*/kustomization.yaml"))
 CLUSTER_WIDE = [name for name in OVERLAYS if name != "namespaced"]
+OLDER = "older-kinds"
 Json = dict[str, Any]
 
 pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl: not on the PATH")
@@ -156,23 +159,71 @@ def test_names_that_the_code_knows(overlay: str) -> None:
         assert {name for _, name in CONFIGURATIONS} <= named
 
 
+def hooks_of(overlay: str, configurations: Configurations) -> list[Json]:
+    """The hooks of those configurations, all of which are there."""
+    found = {(each["kind"], each["metadata"]["name"]): each for each in objects(overlay)}
+    return [hook for resource, name in configurations for hook in found[resource.kind, name]["webhooks"]]
+
+
 @pytest.mark.parametrize("overlay", CLUSTER_WIDE)
 def test_webhooks_ask_only_what_is_ours(overlay: str) -> None:
-    hooks = [
-        hook
-        for resource, _ in CONFIGURATIONS
-        for each in of_kind(overlay, resource.kind)
-        for hook in each["webhooks"]
-    ]
+    hooks = hooks_of(overlay, CONFIGURATIONS)
     paths = {hook["clientConfig"]["service"]["path"] for hook in hooks}
     assert paths == {path_of("mutate", TRAIN_JOB), *(path_of("validate", kind) for kind in KINDS)}
+    ask_as_is_right(hooks, "trainer.kubeflow.org")
+
+
+def ask_as_is_right(hooks: list[Json], group: str) -> None:
     for hook in hooks:
         assert (hook["failurePolicy"], hook["sideEffects"], hook["timeoutSeconds"]) == ("Fail", "None", 5)
         assert hook["matchConditions"]
         for rule in hook["rules"]:
-            assert rule["apiGroups"] == ["trainer.kubeflow.org"]
+            assert rule["apiGroups"] == [group]
             assert rule["operations"] == ["CREATE", "UPDATE"]
             assert not any("/" in each or "*" in each for each in rule["resources"])
+
+
+def test_the_older_kinds_are_judged_in_every_version() -> None:
+    hooks = hooks_of(OLDER, OLDER_KINDS)
+    paths = {hook["clientConfig"]["service"]["path"] for hook in hooks}
+    assert paths == {path_of_older_kinds("mutate"), path_of_older_kinds("validate")}
+    ask_as_is_right(hooks, "kubeflow.org")
+    want = {(each, kind.plural) for kind in LEGACY_KINDS.values() for each in versions_of(kind.name)}
+    for hook in hooks:
+        asked = {
+            (f"kubeflow.org/{version}", plural)
+            for rule in hook["rules"]
+            for version in rule["apiVersions"]
+            for plural in rule["resources"]
+        }
+        assert asked == want
+
+
+def test_the_older_kinds_are_added_to_the_rest_and_all_but_one_are_served() -> None:
+    (container,) = manager(OLDER)["spec"]["template"]["spec"]["containers"]
+    (plain,) = manager("standalone")["spec"]["template"]["spec"]["containers"]
+    (option,) = set(container["args"]) - set(plain["args"])
+    served = read_older_kinds(option.removeprefix("--older-kinds="))
+    assert served == LEGACY_KINDS.keys() - {"MXJob"}
+    crds = {each["spec"]["names"]["kind"] for each in of_kind(OLDER, "CustomResourceDefinition")}
+    assert crds == {*KINDS, *LEGACY_KINDS}
+    there = {(each["kind"], each["metadata"]["name"]) for each in objects(OLDER)}
+    assert {(each["kind"], each["metadata"]["name"]) for each in objects("standalone")} < there
+    named = {name for rule in rules(OLDER) for name in rule.get("resourceNames", ())}
+    assert {name for _, name in OLDER_KINDS} <= named
+
+
+def test_every_right_on_the_older_kinds_is_on_all_of_them() -> None:
+    plurals = {kind.plural for kind in LEGACY_KINDS.values()}
+    roles = [each for each in of_kind(OLDER, "ClusterRole") if "older-kinds" in each["metadata"]["name"]]
+    assert len(roles) == 4
+    for rule in (rule for role in roles for rule in role["rules"]):
+        whole, _, sub = rule["resources"][0].partition("/")
+        if rule["apiGroups"] == ["kubeflow.org"]:
+            want = (
+                {kind.plural for kind in LEGACY_KINDS.values() if kind.scales} if sub == "scale" else plurals
+            )
+            assert set(rule["resources"]) == {f"{each}/{sub}" if sub else each for each in want}, whole
 
 
 @pytest.mark.parametrize("overlay", CLUSTER_WIDE)

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from kfp_trainer.runtime_operator.errors import SetupError
-from kfp_trainer.runtime_operator.service.settings import ServiceSettings, check_settings, read_gates
+from kfp_trainer.runtime_operator.service.settings import (
+    ServiceSettings,
+    check_settings,
+    read_gates,
+    read_older_kinds,
+)
 
 GATE = frozenset({"TrainJobStatus"})
 
@@ -50,6 +55,27 @@ ACCEPTED: dict[str, ServiceSettings] = {
 def test_gates(sentence: str) -> None:
     text, want = READ[sentence]
     assert read_gates(text) == want
+
+
+KINDS: dict[str, tuple[str, frozenset[str]]] = {
+    "nothing": ("", frozenset()),
+    "one kind": ("TFJob", frozenset({"TFJob"})),
+    "in whatever case, with spaces": (" tfjob, PYTORCHJOB ,", frozenset({"TFJob", "PyTorchJob"})),
+}
+
+
+@pytest.mark.parametrize("sentence", KINDS)
+def test_older_kinds(sentence: str) -> None:
+    text, want = KINDS[sentence]
+    assert read_older_kinds(text) == want
+
+
+def test_an_older_kind_that_is_none() -> None:
+    with pytest.raises(SetupError) as told:
+        read_older_kinds("TFJob,TFJobs")
+    assert str(told.value).startswith(
+        "--older-kinds: there is no kind 'TFJobs'; there are TFJob, PyTorchJob, "
+    )
 
 
 @pytest.mark.parametrize("sentence", UNREADABLE)

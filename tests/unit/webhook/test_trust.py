@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kfp_trainer.runtime_operator.kube.resource import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
-from kfp_trainer.runtime_operator.webhook.trust import publish
+from kfp_trainer.runtime_operator.webhook.trust import CONFIGURATIONS, OLDER_KINDS, publish
 
 NAMES = {
     MUTATING_WEBHOOKS: "defaulter.trainer.kubeflow.org",
@@ -51,3 +51,16 @@ async def test_a_configuration_that_was_removed_stays_away(
     await publish(server, b"authority")
     assert server.objects == {}
     assert caplog.text.count("no webhook configuration") == 2
+
+
+async def test_configurations_of_kinds_that_are_not_served_are_not_asked_for(server: Any) -> None:
+    await publish(server, b"authority")
+    assert {name for _, _, name in server.calls} == {name for _, name in CONFIGURATIONS}
+    server.calls.clear()
+    await publish(server, b"authority", CONFIGURATIONS + OLDER_KINDS)
+    assert {name for _, _, name in server.calls} == {name for _, name in CONFIGURATIONS + OLDER_KINDS}
+
+
+def test_kueue_is_asked_before_a_job_is_called_ours() -> None:
+    name = next(name for resource, name in OLDER_KINDS if resource == MUTATING_WEBHOOKS)
+    assert name > "kueue-mutating-webhook-configuration"

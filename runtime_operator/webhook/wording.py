@@ -1,0 +1,61 @@
+"""Refusals as Kubernetes' own programs and v1's webhooks word them: path, kind of fault, value, detail.
+
+Scripts look for these texts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..api.paths import DUPLICATE, FORBIDDEN, NOT_SUPPORTED, REQUIRED, WRONG_TYPE
+from ..errors import FieldError
+
+Json = Mapping[str, Any]
+STEP = re.compile(r"[^.\[\]]+")
+
+
+def refusal(document: Json, errors: Sequence[FieldError]) -> str:
+    """The message about a document; several faults stand in a list."""
+    told = list(dict.fromkeys(_told(document, each) for each in errors))
+    if not told:
+        return ""
+    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+
+
+def _told(document: Json, error: FieldError) -> str:
+    field = error.field or "<nil>"
+    if error.type == REQUIRED:
+        return f"{field}: Required value" + (f": {error.detail}" if error.detail else "")
+    if error.type == FORBIDDEN:
+        return f"{field}: Forbidden: {error.detail}"
+    if error.type == NOT_SUPPORTED:
+        return f'{field}: Unsupported value: "{_named(document, field)}": {error.detail}'
+    if error.type == DUPLICATE:
+        key = {"name": _at(document, field)["name"]}
+        return f"{field}: Duplicate value: {json.dumps(key, separators=(',', ':'))}"
+    if error.type == WRONG_TYPE:
+        kind = error.detail.rpartition(": ")[2]
+        return f"{field}: Invalid value: {kind}: {error.detail}"
+    value = "null" if not error.field else json.dumps(_at(document, field))
+    return f"{field}: Invalid value: {value}: {error.detail}"
+
+
+def _named(document: Json, path: str) -> Any:
+    """The value that is not supported: of a role its name."""
+    found = _at(document, path)
+    return path.rpartition("[")[2].rstrip("]") if isinstance(found, Mapping) else found
+
+
+def _at(document: Any, path: str) -> Any:
+    """The value at a path; None where nothing is."""
+    for step in STEP.findall(path):
+        if isinstance(document, Mapping):
+            document = document.get(step)
+        elif isinstance(document, list) and step.isdecimal() and int(step) < len(document):
+            document = document[int(step)]
+        else:
+            return None
+    return document
