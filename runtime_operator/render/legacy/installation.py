@@ -22,7 +22,7 @@ class Installation:
     init_tries: int = 100
     """how often a worker of a PyTorchJob looks its master up before it starts; 0: not at all"""
     kubectl_image: str = "ghcr.io/kubeflow/training-v1/kubectl-delivery:latest"
-    """delivers a kubectl to MPI launchers that takes the name of a host for that of its pod"""
+    """delivers kubectl to MPI launchers of v1: copies it to the folder that TARGET_DIR names"""
 
     @property
     def is_volcano(self) -> bool:

@@ -1,8 +1,7 @@
 """An MPIJob of v1: a launcher that reaches its workers by `kubectl exec`, and what it needs for that.
 
-Files and scripts are v1's to the letter. A pod's own name ends in random letters, so the kubectl that the
-init container delivers finds the pod of a host by its labels; the launcher may run programs in its own
-workers alone.
+Files and scripts are v1's, but for the lines by which a host's pod is found (`kubexec`): its own name ends in
+random letters. The launcher may run programs in its own workers alone, so its Role follows their pods.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from ...api.legacy import LegacyJob, Role
 from ...api.shapes import at, items
 from ..overlay import Object
 from .installation import Installation
+from .kubexec import kubexec
 from .parts import short_name
 from .values import merged, text
 
@@ -63,17 +63,12 @@ class Workers:
 def config_data(job: LegacyJob, running: Iterable[int]) -> dict[str, str]:
     """The contents of the ConfigMap."""
     slots = int(job.spec.get("slotsPerWorker") or 1)
-    container = job.spec.get("mainContainer")
-    option = f" --container {container}" if container else ""
     workers = _workers(job)
     launcher = [launcher_name(job)] if launcher_computes(job) else []
     found = "".join(f"\necho {workers[index]}:{slots}" for index in sorted(running) if index < len(workers))
     own = "".join(f"\necho {host}:{slots}\n" for host in launcher)
     return {
-        SCRIPT: (
-            "#!/bin/sh\nset -x\nPOD_NAME=$1\nshift\n"
-            f'{KUBECTL_DIR}/kubectl exec ${{POD_NAME}}{option} -- /bin/sh -c "$*"'
-        ),
+        SCRIPT: kubexec(job),
         HOSTFILE: "".join(f"{host} slots={slots}\n" for host in (*launcher, *workers)),
         DISCOVERY: f"#!/bin/sh{own}{found}",
     }

@@ -40,7 +40,12 @@ def node_info() -> dict[str, str]:
 def node_document(config: dict[str, Any], address: str) -> Json:
     """The node as it registers."""
     name, pool = config["name"], config["pool"]
-    room = {"cpu": str(config["cpu"]), "memory": config["memory"] or machine_memory(), "pods": "110"}
+    room = {
+        "cpu": str(config["cpu"]),
+        "memory": config["memory"] or machine_memory(),
+        "ephemeral-storage": "100Gi",
+        "pods": "110",
+    }
     if config["gpus"]:
         room["nvidia.com/gpu"] = str(config["gpus"])
     labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "pool": pool}
