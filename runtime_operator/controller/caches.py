@@ -28,6 +28,7 @@ from ..render.render import OWN_LABEL
 from . import queueing, refusals
 from .indices import job_of_label, job_of_owner, jobs_of_event, names_in, runtime_of
 from .kinds import BUILT_IN, CLUSTER_TRAINING_RUNTIMES, JOBSETS, TRAIN_JOBS, TRAINING_RUNTIMES, served
+from .legacy.indices import OF_JOB, OF_JOBSET, job_of_jobset, jobset_of_pod
 from .pod_book import PodBook
 from .pod_view import view
 from .settings import ControllerSettings
@@ -46,6 +47,7 @@ class Caches:
         self._transport, self._settings, self._wake = transport, settings, wake
         self._group: asyncio.TaskGroup | None = None
         self._looked, self._look_now = asyncio.Event(), asyncio.Event()
+        self._told_too: dict[Resource, OnChange] = {}
         self.ended_jobsets: dict[Key, Object] = {}
         """JobSets that ended and are gone, until the end of their job is written"""
         self.book = PodBook(lambda key: self.jobs.get(key) is not None)
@@ -54,11 +56,16 @@ class Caches:
             TRAINING_RUNTIME: self._informer(TRAINING_RUNTIMES, self._runtime_changed),
             CLUSTER_TRAINING_RUNTIME: self._informer(CLUSTER_TRAINING_RUNTIMES, self._runtime_changed),
         }
-        self.jobsets = self._informer(JOBSETS, self._jobset_changed)
+        older = bool(settings.older_kinds)
+        of_older = {OF_JOB: job_of_jobset} if older else None
+        self.jobsets = self._informer(JOBSETS, self._jobset_changed, indices=of_older)
         self.config_maps = self._informer(
             CONFIG_MAPS, self._owned_changed, labels=OWN_LABEL, indices={"job": job_of_label}
         )
-        self.pods = self._informer(PODS, self._pod_changed, labels=JOBSET_LABEL, condense=view)
+        of_older = {OF_JOBSET: jobset_of_pod} if older else None
+        self.pods = self._informer(
+            PODS, self._pod_changed, labels=JOBSET_LABEL, condense=view, indices=of_older
+        )
         self.refusals = [
             self._informer(
                 EVENTS,
@@ -75,6 +82,10 @@ class Caches:
         """informers of kinds that were found, by apiVersion and kind"""
         self.queue: Informer | None = None
         """Kueue's Workloads, once they are found"""
+
+    def tell_too(self, *, jobsets: OnChange, pods: OnChange) -> None:
+        """Have somebody else hear of changes, who reads the same collections."""
+        self._told_too = {JOBSETS: jobsets, PODS: pods}
 
     def _informer(self, resource: Resource, on_change: OnChange, **options: Any) -> Informer:
         namespace = self._settings.namespace if resource.namespaced else ""
@@ -200,6 +211,8 @@ class Caches:
         self._wake(key)
 
     def _jobset_changed(self, key: Key, old: Cached | None, new: Cached | None) -> None:
+        if JOBSETS in self._told_too:
+            self._told_too[JOBSETS](key, old, new)
         if self.jobs.get(key) is None:
             return
         if new is None and old is not None:
@@ -214,6 +227,8 @@ class Caches:
             self._wake((key[0], head.owner_name))
 
     def _pod_changed(self, key: Key, old: Cached | None, new: Cached | None) -> None:
+        if PODS in self._told_too:
+            self._told_too[PODS](key, old, new)
         job = self.book.changed(key, old, new)
         if job is not None and self.jobs.get(job) is not None:
             self._wake(job)

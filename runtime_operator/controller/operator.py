@@ -1,35 +1,32 @@
-"""The controller as a whole: caches, a queue of TrainJobs, and workers that make passes over them.
+"""The controller as a whole: caches, lists of jobs, and workers that make passes over them.
 
 Two things run. `watch` keeps the caches and runs in every replica, for admission asks them too. `lead` works
-through the queue and runs only in the replica that leads. Whoever starts to lead looks at every job once;
-from then on each piece of news wakes the job it is about.
+through the lists and runs only in the replica that leads. Whoever starts to lead looks at every job once;
+from then on each piece of news wakes the job it is about. Jobs of older kinds have a list and workers of
+their own, so that neither sort waits for a burst of the other.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from ..errors import Retryable
 from ..kube.cache import Key
-from ..kube.errors import ApiError
 from ..kube.informer import Informer
-from ..kube.queue import WorkQueue
 from ..kube.transport import Transport
 from ..render.plan import Object
 from .caches import Caches
 from .decisions import Recorder
+from .legacy.caches import OlderCaches
+from .legacy.kinds import OlderKey
+from .legacy.reconcile import OlderReconciler
 from .metrics import Metrics
-from .passes import Pass, Surroundings
+from .passes import Surroundings
 from .patience import PatientRecorder
 from .reconcile import Reconciler, utc_now
 from .settings import ControllerSettings
-
-LOG = logging.getLogger(__name__)
-
-TROUBLE_AGAIN_AFTER = 3.0  # seconds, at the latest, where the API server is in trouble and not the job
+from .worklist import Worklist
 
 
 class Operator:
@@ -47,49 +44,63 @@ class Operator:
     ) -> None:
         self.settings, self.metrics = settings, metrics
         self.caches = Caches(transport, settings, self._wake)
-        self._queue: WorkQueue[Key] = WorkQueue()
-        self._is_leading = False
-        self._recorder = PatientRecorder(recorder, is_busy=lambda: len(self._queue) > 0)
-        self._reconcile = Reconciler(
-            Surroundings(
-                transport=transport,
-                caches=self.caches,
-                settings=settings,
-                metrics=metrics,
-                recorder=self._recorder,
-                certificate=certificate,
-                clock=asyncio.get_running_loop().time,
-                now=now,
-            )
+        self.older = OlderCaches(transport, settings, self.caches, self._wake_older)
+        self._recorder = PatientRecorder(recorder, is_busy=lambda: self._waiting > 0)
+        around = Surroundings(
+            transport=transport,
+            caches=self.caches,
+            settings=settings,
+            metrics=metrics,
+            recorder=self._recorder,
+            certificate=certificate,
+            clock=asyncio.get_running_loop().time,
+            now=now,
         )
+        self._jobs = Worklist(Reconciler(around), metrics, workers=settings.workers)
+        self._older_jobs = Worklist(OlderReconciler(around, self.older), metrics, workers=settings.workers)
 
     async def watch(self) -> None:
         """Keep the caches up to date until cancelled."""
-        await self.caches.run()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.caches.run(), name="caches")
+            if self.settings.older_kinds:
+                group.create_task(self.older.run(), name="caches of older kinds")
 
     async def synced(self) -> None:
         """Wait until the caches know all there is: from then on admission can be answered."""
         await self.caches.synced()
 
     async def lead(self) -> None:
-        """Act on TrainJobs until cancelled; the caches are kept by `watch` meanwhile."""
+        """Act on jobs until cancelled; the caches are kept by `watch` meanwhile."""
         await self.caches.synced()
-        self._is_leading = True
         self.metrics.leads.set(1)
-        for key, _ in self.caches.jobs.items():
-            self._queue.add(key)
         try:
             async with asyncio.TaskGroup() as group:
-                for number in range(self.settings.workers):
-                    group.create_task(self._work(), name=f"worker {number}")
+                group.create_task(self._jobs.work(self._known, self._recorder.tell), name="TrainJobs")
+                if self.settings.older_kinds:
+                    work = self._older_jobs.work(self.older.keys, self._recorder.tell)
+                    group.create_task(work, name="older kinds")
         finally:
-            self._is_leading = False
             self.metrics.leads.set(0)
+
+    def _known(self) -> Iterable[Key]:
+        return [key for key, _ in self.caches.jobs.items()]
+
+    def _wake(self, key: Key) -> None:
+        self._jobs.add(key)
+
+    def _wake_older(self, key: OlderKey) -> None:
+        self._older_jobs.add(key)
+
+    @property
+    def _waiting(self) -> int:
+        return len(self._jobs) + len(self._older_jobs)
 
     @property
     def informers(self) -> tuple[Informer, ...]:
         """Every informer that runs: their `last_progress` and `trouble` tell of their health."""
-        return (*self.caches.required, *self.caches.optional, *self.caches.found)
+        caches = self.caches
+        return (*caches.required, *caches.optional, *caches.found, *self.older.found)
 
     def silent(self, limit: float) -> list[str]:
         """The kinds without which nothing is decided and of which nothing was heard for so many seconds."""
@@ -99,52 +110,7 @@ class Operator:
     def measure(self) -> None:
         """Bring the gauges up to date; for whoever serves the metrics, before it does."""
         now = asyncio.get_running_loop().time()
-        self.metrics.queue.set(len(self._queue))
+        self.metrics.queue.set(self._waiting)
         self.metrics.jobs.set(len(self.caches.jobs))
         for each in self.informers:
             self.metrics.silent.labels(each.resource.kind).set(now - each.last_progress)
-
-    def _wake(self, key: Key) -> None:
-        if self._is_leading:
-            self._queue.add(key)
-
-    async def _work(self) -> None:
-        while True:
-            key = await self._queue.get()
-            try:
-                await self._pass(key)
-            finally:
-                self._queue.done(key)
-            self._recorder.tell()
-
-    async def _pass(self, key: Key) -> None:
-        """Make one pass and put the job back for when it is due; a mistake of ours costs one job, not all."""
-        task = asyncio.create_task(self._reconcile(key))
-        with self.metrics.seconds.time():
-            try:
-                await asyncio.wait((task,))
-            finally:
-                task.cancel()
-        mistake = task.exception()
-        if isinstance(mistake, ApiError | Retryable):  # while it looked
-            self._again(key, Pass(failed=mistake))
-        elif mistake is not None:
-            self.metrics.passes.labels("mistake").inc()
-            LOG.error("%s: a mistake of this program, please report it", "/".join(key), exc_info=mistake)
-            self._queue.retry(key)
-        else:
-            self._again(key, task.result())
-
-    def _again(self, key: Key, made: Pass) -> None:
-        if made.again is not None:
-            self._queue.add_after(key, made.again)
-        if made.failed is None:
-            self._queue.forget(key)
-            self.metrics.passes.labels("ok").inc()
-            return
-        LOG.info("%s: %s, tries again", "/".join(key), made.failed)
-        self.metrics.passes.labels("failed").inc()
-        after = made.failed.after if isinstance(made.failed, Retryable) else made.failed.retry_after
-        self._queue.retry(key, at_least=after)
-        if isinstance(made.failed, ApiError) and made.failed.is_retryable:
-            self._queue.add_after(key, max(after or 0.0, TROUBLE_AGAIN_AFTER))

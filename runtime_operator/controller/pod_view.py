@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..api.names import JOBSET_LABEL
 from ..render.plan import Object
+from .legacy.replica_view import ReplicaView, replica
 
 UID_LABEL = "jobset.sigs.k8s.io/jobset-uid"
 ATTEMPT_LABEL = "jobset.sigs.k8s.io/restart-attempt"
@@ -73,6 +74,8 @@ class PodView:
     """of how many restarts of its JobSet it is a pod"""
     trouble: Trouble | None
     deaths: tuple[Death, ...]
+    replica: ReplicaView | None = None
+    """what the rules of the older kinds look at"""
 
 
 def view(pod: Object) -> PodView:
@@ -90,6 +93,7 @@ def view(pod: Object) -> PodView:
         attempt=int(attempt) if attempt.isdecimal() else 0,
         trouble=None if status.get("phase") in ("Succeeded", "Failed") else _trouble(metadata, spec, status),
         deaths=tuple(_deaths(metadata["name"], node, spec, status)),
+        replica=replica(pod),
     )
 
 

@@ -1,9 +1,7 @@
 """Everything this controller writes, and nothing else: children, deletions, the status.
 
 Children are applied by server-side apply under upstream's field manager, so what others own stays theirs. The
-answer goes into the cache at once: the next pass sees its own write, whatever the watch does. A Secret is
-made and never read. Where one of its name stands already, a dry run that claims it tells whose it is, for the
-API server lets no object have two controllers.
+answer goes into the cache at once: the next pass sees its own write, whatever the watch does.
 """
 
 from __future__ import annotations
@@ -14,18 +12,15 @@ from typing import Any
 
 import orjson
 
-from ..errors import Retryable
-from ..kube.errors import AlreadyExists, Invalid
-from ..kube.resource import SECRETS, Resource
-from ..kube.transport import APPLY_PATCH, Propagation, Transport
+from ..kube.resource import SECRETS
+from ..kube.transport import Propagation, Transport
 from ..render.plan import Object
 from .applied import fitted, is_as_wanted
 from .caches import Caches
 from .kinds import MANAGER, TRAIN_JOBS
 from .memory import Memory
 from .metrics import Metrics
-
-NAMESAKE_AGAIN_AFTER = 2.0  # seconds; garbage collection takes about as long
+from .secrets import create_secret
 
 
 class Writer:
@@ -37,7 +32,10 @@ class Writer:
     async def apply(self, wanted: Object, stored: Object | None, job: Object, memory: Memory) -> bool:
         """Bring one child about; whether anything was written."""
         if wanted["kind"] == "Secret":
-            return await self._create_secret(wanted, memory)
+            await create_secret(self._transport, wanted)
+            self._metrics.wrote("create", SECRETS.kind)
+            memory.secrets.add(wanted["metadata"]["name"])
+            return True
         if stored is not None and is_as_wanted(stored, wanted, job):
             return False
         if stored is not None and wanted["kind"] == "JobSet":
@@ -77,36 +75,6 @@ class Writer:
         )
         self._metrics.wrote("status", TRAIN_JOBS.kind)
         self._caches.jobs.wrote(raw)
-
-    async def _create_secret(self, wanted: Object, memory: Memory) -> bool:
-        metadata = wanted["metadata"]
-        try:
-            await self._transport.create(SECRETS, metadata["namespace"], orjson.dumps(wanted, default=list))
-        except AlreadyExists:
-            await self._claim(SECRETS, wanted)
-        self._metrics.wrote("create", SECRETS.kind)
-        memory.secrets.add(metadata["name"])
-        return True
-
-    async def _claim(self, resource: Resource, wanted: Object) -> None:
-        """Retryable if the object of this name has another controller, which is about to go."""
-        metadata = wanted["metadata"]
-        claim = {
-            "apiVersion": wanted["apiVersion"],
-            "kind": wanted["kind"],
-            "metadata": {"name": metadata["name"], "ownerReferences": metadata["ownerReferences"]},
-        }
-        try:
-            await self._transport.request(
-                "PATCH",
-                resource.path(metadata["namespace"], metadata["name"]),
-                parameters={"fieldManager": MANAGER, "force": "true", "dryRun": "All"},
-                body=orjson.dumps(claim),
-                content_type=APPLY_PATCH,
-            )
-        except Invalid as refused:
-            text = f"Secret {metadata['name']} belongs to another object, which has to go first"
-            raise Retryable(text, after=NAMESAKE_AGAIN_AFTER) from refused
 
 
 def _version(stored: Object) -> str:

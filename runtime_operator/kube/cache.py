@@ -1,8 +1,8 @@
 """What is kept of an object: its JSON as bytes, and the few fields that are asked for all the time.
 
 Bytes cost a fifth of the dicts they decode to and are nothing to the garbage collector; decoding takes about
-7 µs for 4 KB, so it is done on use. `managedFields` are dropped: nobody reads them, and they are
-up to half of an object.
+7 µs for 4 KB, so it is done on use. `managedFields` are dropped as a rule: hardly anybody reads them, and
+they are up to half of an object.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Cached:
 
     head: Head
     raw: bytes
-    """its JSON without managedFields; empty where the informer condenses"""
+    """its JSON, as a rule without managedFields; empty where the informer condenses"""
     value: Any = None
     """what the informer's `condense` made of it"""
 
@@ -74,12 +74,12 @@ def head_of(document: Json) -> Head:
     )
 
 
-def cached(document: Json, raw: bytes) -> Cached:
+def cached(document: Json, raw: bytes, *, keeps_managers: bool = False) -> Cached:
     """Keep a decoded object and the bytes that it was decoded from.
 
     What orjson writes keeps the room that it was written in, three to ten times its size; a copy does not.
     """
-    if document["metadata"].pop("managedFields", None) is not None:
+    if not keeps_managers and document["metadata"].pop("managedFields", None) is not None:
         raw = bytes(memoryview(orjson.dumps(document)))
     return Cached(head_of(document), raw)
 

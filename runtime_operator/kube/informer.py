@@ -51,6 +51,7 @@ class Informer:
         fields: str = "",
         condense: Condense | None = None,
         indices: Mapping[str, Index] | None = None,
+        keeps_managers: bool = False,
         resync_every: float = RESYNC_EVERY,
         chance: Chance = random.random,
     ) -> None:
@@ -63,7 +64,7 @@ class Informer:
         self.lists = self.watches = self.events = 0
         self._transport = transport
         self._select: _Selection = {"namespace": namespace, "labels": labels, "fields": fields}
-        self._store = Store(on_change, condense=condense, indices=indices)
+        self._store = Store(on_change, condense=condense, indices=indices, keeps_managers=keeps_managers)
         self._resync_every, self._chance = resync_every, chance
         self._version = ""
         self._must_list = True

@@ -33,8 +33,10 @@ class Store:
         *,
         condense: Condense | None = None,
         indices: Mapping[str, Index] | None = None,
+        keeps_managers: bool = False,
     ) -> None:
         self._on_change = on_change
+        self._keeps_managers = keeps_managers
         self._condense = condense
         self._index_of = dict(indices or {})
         self._objects: dict[Key, Cached] = {}
@@ -60,7 +62,7 @@ class Store:
     def put(self, raw: bytes, document: Json | None = None, *, is_ours: bool = False) -> Cached:
         """Take an object in, and return what is known of it now; our own write is told to nobody."""
         document = orjson.loads(raw) if document is None else document
-        new = cached(document, raw)
+        new = cached(document, raw, keeps_managers=self._keeps_managers)
         key, known = new.head.key, self._objects.get(new.head.key)
         if known and not _is_news(new, known):
             return known

@@ -9,10 +9,11 @@ from kfp_trainer.runtime_operator.api.legacy import check_legacy, is_legacy
 from kfp_trainer.runtime_operator.local.semantics import PodReport
 from kfp_trainer.runtime_operator.local.semantics.model import RUNNING
 from kfp_trainer.runtime_operator.render.legacy import admit_legacy
+from kfp_trainer.runtime_operator.render.legacy.pods import replica_labels
 
 from .cluster import Cluster, ended, evicted
 from .operator import Operator
-from .seen import seen_pod
+from .seen import is_owned, seen_object, seen_pod, seen_service, seen_status, with_labels
 from .words import refusal
 
 Json = Mapping[str, Any]
@@ -147,17 +148,19 @@ def told(operator: Operator, extra: Answer, *, before: str | None) -> Answer:
         **extra,
         "pods": _seen_pods(operator),
         "services": [
-            _service(each)
+            seen_service(each)
             for (kind, _), each in cluster.objects.items()
-            if kind == "Service" and _owned(each)
+            if kind == "Service" and is_owned(each)
         ],
         "objects": [
-            _object(operator, each)
+            seen_object(each, operator.known)
             for (kind, _), each in cluster.objects.items()
-            if kind in OBJECTS and _owned(each)
+            if kind in OBJECTS and is_owned(each)
         ],
         "podGroups": [
-            _object(operator, each) for (kind, _), each in cluster.objects.items() if kind == "PodGroup"
+            seen_object(each, operator.known)
+            for (kind, _), each in cluster.objects.items()
+            if kind == "PodGroup"
         ],
     }
     for each in step["podGroups"]:
@@ -167,7 +170,7 @@ def told(operator: Operator, extra: Answer, *, before: str | None) -> Answer:
     conditions = operator.status.get("conditions") or [{"type": ""}]
     started = operator.status.get("startTime")
     moved = {"startTimeMoved": True} if before and started != before else {}
-    return {**step, **moved, "status": _status(operator.status), "state": conditions[-1]["type"]}
+    return {**step, **moved, "status": seen_status(operator.status), "state": conditions[-1]["type"]}
 
 
 def _seen_pods(operator: Operator) -> list[Answer]:
@@ -179,44 +182,8 @@ def _seen_pods(operator: Operator) -> list[Answer]:
         if pod.job not in places:
             continue
         part, index = places[pod.job]
-        newest[part.role.name, index] = seen_pod(pod, job, part.role, index, attempt)
+        manifest = with_labels(pod.manifest, replica_labels(job, part.role, index))
+        seen = seen_pod(manifest, pod.report.phase, job, part.role, index, attempt)
         priority = cluster.objects.get(("PriorityClass", str(pod.manifest["spec"].get("priorityClassName"))))
-        newest[part.role.name, index] |= {"priority": priority["value"]} if priority else {}
+        newest[part.role.name, index] = seen | ({"priority": priority["value"]} if priority else {})
     return list(newest.values())
-
-
-def _status(status: Json) -> Answer:
-    conditions = [
-        {name: value for name, value in each.items() if not name.startswith("last")}
-        for each in status.get("conditions") or ()
-    ]
-    return {**status, "conditions": conditions}
-
-
-def _service(service: Json) -> Answer:
-    return {"name": service["metadata"]["name"], "labels": _labels(service), **service["spec"]}
-
-
-def _object(operator: Operator, target: Json) -> Answer:
-    """An object; a Role names pods, and they are told by their place."""
-    body = {name: value for name, value in target.items() if name not in ("apiVersion", "metadata", "status")}
-    if target["kind"] == "Role":
-        body["rules"] = [_by_place(operator, each) for each in target["rules"]]
-    metadata = target["metadata"]
-    marks = {"annotations": metadata["annotations"]} if metadata.get("annotations") else {}
-    return {"name": metadata["name"], "labels": _labels(target), "owned": _owned(target), **marks, **body}
-
-
-def _by_place(operator: Operator, rule: Json) -> Json:
-    if "resourceNames" not in rule:
-        return rule
-    return {**rule, "resourceNames": [operator.known[name] for name in rule["resourceNames"]]}
-
-
-def _labels(target: Json) -> dict[str, str]:
-    labels = target["metadata"].get("labels") or {}
-    return {name: value for name, value in labels.items() if not name.startswith("kfp-trainer/")}
-
-
-def _owned(target: Json) -> bool:
-    return bool(target["metadata"].get("ownerReferences"))

@@ -103,7 +103,7 @@ class Cluster:
         name = pod.manifest["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"]
         self.jobsets[name] = change(self.jobsets[name])
 
-    def hold(self, jobs: set[str]) -> None:
+    def hold(self, jobs: frozenset[str]) -> None:
         """Set the parallelism of these Jobs to 0, and of all others to 1."""
         for name, state in self.jobsets.items():
             held = tuple(_with_parallelism(job, 0 if job.name in jobs else 1) for job in state.jobs)

@@ -8,6 +8,7 @@ from typing import Any
 
 from kfp_trainer.runtime_operator.api.legacy import LegacyJob, read_legacy
 from kfp_trainer.runtime_operator.controller.legacy import PodState, Wanted, decide
+from kfp_trainer.runtime_operator.controller.legacy.changes import changes
 from kfp_trainer.runtime_operator.controller.legacy.foreign import in_the_way
 from kfp_trainer.runtime_operator.controller.legacy.pods import newest
 from kfp_trainer.runtime_operator.render.facts import Facts
@@ -114,7 +115,7 @@ class Operator:
     def _bring_about(self, wanted: Wanted, pods: list[PodState], *, is_placed: bool) -> bool:
         """Apply and delete; False if something of somebody else's is in the way."""
         job, cluster = self.job, self.cluster
-        found = [pod for pod in newest(pods).values() if pod.role == "Worker"]
+        found = [pod for pod in newest(job, pods).values() if pod.role == "Worker"]
         running = frozenset(pod.index for pod in found if pod.phase == "Running")
         plan = render_legacy(
             job,
@@ -123,53 +124,19 @@ class Operator:
             workers=Workers({pod.index: pod.name for pod in found}, running),
             is_placed=is_placed,
         )
-        obstacle = in_the_way(job, plan.objects, cluster.objects)
-        for each in plan.objects:
+        todo = changes(self.layout, plan.objects, wanted, cluster.existing())
+        obstacle = in_the_way(job, todo.apply, cluster.objects)
+        for each in todo.apply:
             if each is obstacle:
                 return False
-            if self._is_wanted(each, wanted) and (
-                wanted.renews or each["metadata"]["name"] in cluster.jobsets
-            ):
-                cluster.apply(self._resting(each, wanted))
-        for kind, name in list(cluster.objects):
-            if (kind, name) not in self._kept(wanted) and self._is_ours(kind, name):
-                cluster.delete(kind, name)
-        stays = {each["metadata"]["name"] for each in plan.objects if wanted.jobset != "goes"}
-        cluster.delete_jobsets(cluster.jobsets.keys() - stays)
-        held = {
-            name for name, (part, index) in self.places().items() if (part.role.name, index) in wanted.held
-        }
-        cluster.hold(held.union(self.layout.idle()))
+            cluster.apply(each)
+        for each in todo.delete:
+            if each["kind"] == "JobSet":
+                cluster.delete_jobsets([each["metadata"]["name"]])
+            else:
+                cluster.delete(each["kind"], each["metadata"]["name"])
+        cluster.hold(todo.held)
         return True
-
-    def _is_wanted(self, target: Json, wanted: Wanted) -> bool:
-        if target["kind"] == "JobSet":
-            return wanted.jobset != "goes"
-        return (target["kind"], target["metadata"]["name"]) in self._kept(wanted) or target[
-            "kind"
-        ] not in REMOVED
-
-    def _resting(self, target: Json, wanted: Wanted) -> Json:
-        if target["kind"] != "JobSet" or wanted.jobset != "rests":
-            return target
-        return {**target, "spec": {**target["spec"], "suspend": True}}
-
-    def _kept(self, wanted: Wanted) -> set[tuple[str, str]]:
-        """The objects that stay, of those that may go while the job is there."""
-        layout = self.layout
-        kept = {
-            ("Service", layout.host(part.role, index))
-            for part, index in layout.places()
-            if wanted.services is None or (part.role.name, index) in wanted.services
-        }
-        name = layout.job.name
-        kept |= {("PodGroup", name)} if wanted.pod_group else set()
-        return kept | ({("HorizontalPodAutoscaler", name)} if wanted.autoscaler else set())
-
-    def _is_ours(self, kind: str, name: str) -> bool:
-        metadata = self.cluster.objects[kind, name]["metadata"]
-        owners = metadata.get("ownerReferences") or ()
-        return kind in REMOVED and any(each["uid"] == UID for each in owners)
 
     def delete_job(self) -> None:
         """The job goes, and all that it owns."""
@@ -179,7 +146,3 @@ class Operator:
             owners = self.cluster.objects[kind, name]["metadata"].get("ownerReferences") or ()
             if any(each["uid"] == UID for each in owners):
                 self.cluster.delete(kind, name)
-
-
-REMOVED = ("Service", "PodGroup", "HorizontalPodAutoscaler")
-"""kinds of objects that go before the job does"""

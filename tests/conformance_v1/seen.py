@@ -12,13 +12,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from kfp_trainer.runtime_operator.api.legacy import LegacyJob, Role
-from kfp_trainer.runtime_operator.local.semantics.model import Pod
-from kfp_trainer.runtime_operator.render.legacy.pods import replica_labels
 from kfp_trainer.runtime_operator.render.legacy.values import INDEX_VARIABLE
 
 Json = Mapping[str, Any]
-CONTROLLERS = ("jobset.sigs.k8s.io/", "batch.kubernetes.io/", "kfp-trainer/", "controller-uid", "job-name")
+CONTROLLERS = (
+    "jobset.sigs.k8s.io/",
+    "batch.kubernetes.io/",
+    "kfp-trainer/",
+    "kfp-trainer.test/",
+    "controller-uid",
+    "job-name",
+)
 """whose labels and annotations v1's pods do not have"""
+LOOK_UP = re.compile(r"^case \$\{POD_NAME#.*?^esac\n", re.DOTALL | re.MULTILINE)
+"""the lines of kubexec.sh that find the pod of a host, which v1 called as the host"""
 LABEL = re.compile(r"metadata\.labels\['(.+)'\]")
 
 
@@ -27,21 +34,71 @@ def place_name(job: LegacyJob, role: Role, index: int) -> str:
     return f"{job.name}-{role.lower}" + ("" if role.name == "Launcher" else f"-{index}")
 
 
-def seen_pod(pod: Pod, job: LegacyJob, role: Role, index: int, attempt: int) -> dict[str, Any]:
+def seen_pod(
+    manifest: Json, phase: str, job: LegacyJob, role: Role, index: int, attempt: int
+) -> dict[str, Any]:
     """Tell of a pod."""
-    metadata, spec = pod.manifest["metadata"], dict(pod.manifest["spec"])
+    metadata, spec = manifest["metadata"], dict(manifest["spec"])
     spec.pop("hostname", None)  # of v1's pods it is their name
     spec["containers"] = [_container(each, metadata, spec) for each in spec["containers"]]
     return {
         "role": role.lower,
         "index": index,
         "name": place_name(job, role, index),
-        "phase": pod.report.phase,
+        "phase": phase,
         "incarnation": attempt + 1,
-        "labels": {**_own(metadata.get("labels")), **replica_labels(job, role, index)},
+        "labels": _own(metadata.get("labels")),
         "annotations": _own(metadata.get("annotations")),
         **spec,
     }
+
+
+def with_labels(manifest: Json, labels: Json) -> Json:
+    """A pod as it is once the controller has written its labels on it."""
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **labels}}}
+
+
+def seen_status(status: Json) -> dict[str, Any]:
+    """Tell of a job's status; when its conditions came matters to nobody."""
+    conditions = [
+        {name: value for name, value in each.items() if not name.startswith("last")}
+        for each in status.get("conditions") or ()
+    ]
+    return {**status, "conditions": conditions}
+
+
+def seen_service(service: Json) -> dict[str, Any]:
+    """Tell of a Service."""
+    return {"name": service["metadata"]["name"], "labels": _of_v1(service), **service["spec"]}
+
+
+def seen_object(target: Json, places: Mapping[str, str]) -> dict[str, Any]:
+    """Tell of an object; a Role names pods, and they are told by their place."""
+    body = {name: value for name, value in target.items() if name not in ("apiVersion", "metadata", "status")}
+    if "kubexec.sh" in (target.get("data") or {}):
+        body["data"] = {name: LOOK_UP.sub("", text) for name, text in target["data"].items()}
+    if target["kind"] == "Role":
+        body["rules"] = [_by_place(each, places) for each in target["rules"]]
+    metadata = target["metadata"]
+    marks = {"annotations": metadata["annotations"]} if metadata.get("annotations") else {}
+    return {"name": metadata["name"], "labels": _of_v1(target), "owned": is_owned(target), **marks, **body}
+
+
+def is_owned(target: Json) -> bool:
+    """Whether an object belongs to a job."""
+    return bool(target["metadata"].get("ownerReferences"))
+
+
+def _by_place(rule: Json, places: Mapping[str, str]) -> Json:
+    if "resourceNames" not in rule:
+        return rule
+    return {**rule, "resourceNames": [places.get(name, name) for name in rule["resourceNames"]]}
+
+
+def _of_v1(target: Json) -> dict[str, str]:
+    labels = target["metadata"].get("labels") or {}
+    return {name: value for name, value in labels.items() if not name.startswith("kfp-trainer/")}
 
 
 def _own(values: Json | None) -> dict[str, str]:

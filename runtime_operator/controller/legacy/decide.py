@@ -15,12 +15,15 @@ from ...api.legacy import LegacyJob
 from ...api.legacy.names import JOB_LABEL, OPERATOR_LABEL, OUR_MANAGER, ROLE_LABEL
 from ...conditions import is_true, write_time
 from . import conditions as c
+from . import wording
+from .launcher import launcher_outcome
 from .limits import deadline, expiry, limit_passed
 from .outcome import Outcome, outcome
-from .pods import FAILED, PENDING, RUNNING, SUCCEEDED, Count, Place, PodState, counts, is_retried, newest
+from .pods import FAILED, PENDING, RUNNING, SUCCEEDED, Count, Place, PodState, counts, newest, stays_failed
 
 Json = Mapping[str, Any]
 NOBODY: frozenset[Place] = frozenset()
+LAUNCHER: frozenset[Place] = frozenset({("Launcher", 0)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,8 @@ def decide(
     if job.policy.managed_by != OUR_MANAGER:
         return Decision(status)
     before = status
-    status = _with(job, status, c.CREATED, f"{job.kind.name} {job.name} is created.", now)
-    found = newest(pods)
+    status = _with(job, status, c.CREATED, wording.created(job), now)
+    found = newest(job, pods)
     if c.is_finished(status["conditions"]):
         return _ended(job, status, found, now, renews=False)
     if job.policy.suspend:
@@ -78,38 +81,54 @@ def decide(
         waits = Wanted("rests", services=NOBODY, autoscaler=False)
         return _told(before, Decision(status, waits))
     status = {"startTime": write_time(now), **status}
-    if (why := limit_passed(job, status, pods, now)) is not None:
-        return _told(before, _finish(job, status, Outcome(c.FAILED, why), found, now))
+    if (result := limit_passed(job, status, pods, now)) is not None:
+        return _told(before, _finish(job, status, result, found, now))
     return _told(before, _judged(job, status, found, now))
+
+
+def refused(job: LegacyJob, status: Json, why: str, now: datetime) -> Decision:
+    """End a job that cannot be built; what it has is left as it is."""
+    before = status
+    if c.is_finished(status.get("conditions") or ()):
+        return Decision(status)
+    status = _with(job, status, c.CREATED, wording.created(job), now)
+    return replace(_told(before, _finish(job, status, Outcome(c.FAILED, why), {}, now)), wanted=None)
 
 
 def _judged(job: LegacyJob, status: Json, pods: Mapping[Place, PodState], now: datetime) -> Decision:
     numbers = counts(job, pods)
-    result = outcome(job, pods, numbers)
+    result = (launcher_outcome if job.kind.uses_ssh else outcome)(job, pods, numbers)
     status = {**status, "replicaStatuses": _replica_statuses(job, pods, numbers)}
     if result is not None and result.type in (c.SUCCEEDED, c.FAILED):
         return _finish(job, status, result, pods, now)
     if result is not None:
         status = _with(job, status, result.type, result.message, now)
-    held = frozenset(pod.place for pod in pods.values() if _stays_failed(job, pod))
+    held = frozenset(pod.place for pod in pods.values() if stays_failed(job, pod))
     return Decision(status, Wanted("runs", held=held), look_again=deadline(job, status))
-
-
-def _stays_failed(job: LegacyJob, pod: PodState) -> bool:
-    role = job.role(pod.role)
-    return pod.phase == FAILED and role is not None and not is_retried(job, role, pod)
 
 
 def _finish(
     job: LegacyJob, status: Json, result: Outcome, pods: Mapping[Place, PodState], now: datetime
 ) -> Decision:
-    status = _with(job, status, result.type, result.message, now, reason=result.reason or result.type)
+    if job.kind.uses_ssh:
+        status = _with_launcher(job, status, pods, now)
+    reason = result.reason or result.type
+    status = _with(job, status, result.type, result.message, now, reason=reason, whole=result.job_reason)
     status = {**status, "completionTime": write_time(now)}
     if result.type == c.SUCCEEDED:
         status["replicaStatuses"] = {
             name: _all_succeeded(each) for name, each in (status.get("replicaStatuses") or {}).items()
         }
     return _ended(job, status, pods, now, renews=not _launcher_is_over(pods))
+
+
+def _with_launcher(
+    job: LegacyJob, status: Json, pods: Mapping[Place, PodState], now: datetime
+) -> dict[str, Any]:
+    """What the MPI Operator tells besides of a job that has ended: its counts, and that it does not run."""
+    if all(each["type"] != c.RUNNING for each in status["conditions"]):
+        status = _with(job, status, c.RUNNING, wording.never_ran(job), now, holds=False)
+    return {**status, "replicaStatuses": _replica_statuses(job, pods, counts(job, pods))}
 
 
 def _ended(
@@ -120,23 +139,27 @@ def _ended(
     if due is not None and due <= now:
         return Decision(status, delete_job=True)
     left = frozenset(pod.place for pod in pods.values() if pod.phase in (SUCCEEDED, FAILED))
-    failed = frozenset(pod.place for pod in pods.values() if pod.phase == FAILED)
+    places = {(role.name, index) for role in job.roles for index in range(role.replicas)}
+    gone = places - {pod.place for pod in pods.values() if pod.phase != FAILED}
+    if job.kind.uses_ssh and is_true(status["conditions"], c.FAILED):
+        gone |= LAUNCHER  # Jobs stop it where v1 lets it be
     match job.policy.clean:
+        case "All" if job.kind.uses_ssh:
+            wanted = Wanted("rests", services=NOBODY, pod_group=False)
         case "All":
             wanted = Wanted("goes", services=NOBODY, pod_group=False)
         case "Running":
             wanted = Wanted("rests", services=left, pod_group=False)
         case _:
-            wanted = Wanted("runs", pod_group=False, held=failed)
+            wanted = Wanted("runs", pod_group=False, held=frozenset(gone))
     return Decision(status, replace(wanted, renews=renews), look_again=due)
 
 
 def _suspended(job: LegacyJob, status: Json, now: datetime) -> Decision:
     """All pods go, those that have ended too: a job that is resumed begins anew with every replica."""
-    message = f"{job.kind.name} {job.name} is suspended."
     if is_true(status["conditions"], c.RUNNING):
-        status = _with(job, status, c.RUNNING, message, now, reason=c.SUSPENDED, holds=False)
-    status = _with(job, status, c.SUSPENDED, message, now)
+        status = _with(job, status, c.RUNNING, wording.stopped(job), now, reason=c.SUSPENDED, holds=False)
+    status = _with(job, status, c.SUSPENDED, wording.suspended(job), now)
     known = status.get("replicaStatuses") or {}
     none = {role.name: _replica_status(job, role.lower, Count()) for role in job.roles if role.name in known}
     status = {**status, "replicaStatuses": none}
@@ -146,8 +169,7 @@ def _suspended(job: LegacyJob, status: Json, now: datetime) -> Decision:
 def _resumed(job: LegacyJob, status: Json, now: datetime) -> Json:
     if not is_true(status["conditions"], c.SUSPENDED):
         return status
-    message = f"{job.kind.name} {job.name} is resumed."
-    status = _with(job, status, c.SUSPENDED, message, now, reason="Resumed", holds=False)
+    status = _with(job, status, c.SUSPENDED, wording.resumed(job), now, reason="Resumed", holds=False)
     return {**status, "startTime": write_time(now)}
 
 
@@ -159,13 +181,14 @@ def _with(
     now: datetime,
     *,
     reason: str = "",
+    whole: str = "",
     holds: bool = True,
 ) -> dict[str, Any]:
-    """The status with a condition."""
+    """The status with a condition; its reason begins with the kind, unless it is given as a whole."""
     put = c.put(
         status.get("conditions") or (),
         type_,
-        reason=f"{job.kind.name}{reason or type_}",
+        reason=whole or f"{job.kind.name}{reason or type_}",
         message=message,
         now=write_time(now),
         holds=holds,

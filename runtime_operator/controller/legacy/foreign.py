@@ -17,7 +17,7 @@ def in_the_way(
     """Return the first object of a plan whose name somebody else has taken; those before it may be made."""
     for each in objects:
         there = existing.get((each["kind"], each["metadata"]["name"]))
-        if there is not None and not _is_owned(there, job):
+        if there is not None and not is_owned(there, job):
             return each
     return None
 
@@ -30,6 +30,7 @@ def clash(job: LegacyJob, target: Json) -> Event:
     return Event("ErrResourceExists", message, warning=True)
 
 
-def _is_owned(target: Json, job: LegacyJob) -> bool:
+def is_owned(target: Json, job: LegacyJob) -> bool:
+    """Tell whether this very job is the controller of an object."""
     owners = target["metadata"].get("ownerReferences") or ()
     return any(each.get("controller") and each.get("uid") == job.metadata.get("uid") for each in owners)

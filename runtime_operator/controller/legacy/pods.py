@@ -1,7 +1,8 @@
 """The pods of a job as v1's rules look at them: by role and number, the newest of each.
 
 Jobs keep the pods that failed beside the one that took their place, where v1 deleted them; so the newest
-counts, and the others tell how often a replica was tried again.
+counts, and the others tell how often a replica was tried again. Only a pod that failed for good counts
+although another came after it, which happens while no operator is there to hold the Job.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ class PodState:
     restarts: int = 0
     """of all its containers, in place"""
     evicted: bool = False
+    reason: str = ""
+    message: str = ""
+    """what the pod itself says of its end"""
 
     @property
     def place(self) -> Place:
@@ -50,11 +54,12 @@ class Count:
     failed: int = 0
 
 
-def newest(pods: Iterable[PodState]) -> dict[Place, PodState]:
+def newest(job: LegacyJob, pods: Iterable[PodState]) -> dict[Place, PodState]:
     """The pod that counts, by place."""
     found: dict[Place, PodState] = {}
     for pod in sorted(pods, key=lambda pod: pod.attempt):
-        found[pod.place] = pod
+        if pod.place not in found or not stays_failed(job, found[pod.place]):
+            found[pod.place] = pod
     return found
 
 
@@ -72,14 +77,23 @@ def is_retried(job: LegacyJob, role: Role, pod: PodState) -> bool:
     """Tell whether a pod that failed gets a successor.
 
     A code that nobody knows (the pod was evicted, its node was lost) is a mishap. The processes of an MPIJob
-    do not outlive one of them, so only ExitCode tries again there.
+    do not outlive one of them, so only ExitCode tries again there; in v2beta1 only the
+    launcher is tried again.
     """
+    if job.kind.uses_ssh:
+        return role.name == "Launcher"
     match role.restart_policy:
         case "ExitCode":
             return pod.exit_code is None or pod.exit_code >= FIRST_RETRIED
         case "Never":
             return False
     return job.kind.name != "MPIJob"
+
+
+def stays_failed(job: LegacyJob, pod: PodState) -> bool:
+    """Tell whether a pod has failed and gets no successor."""
+    role = job.role(pod.role)
+    return pod.phase == FAILED and role is not None and not is_retried(job, role, pod)
 
 
 def retries(job: LegacyJob, pods: Iterable[PodState]) -> int:

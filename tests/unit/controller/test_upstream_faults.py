@@ -99,14 +99,14 @@ async def test_signs_of_percent_in_an_error_are_told_as_they_are():
 @in_virtual_time
 async def test_a_mistake_in_one_job_costs_no_other(caplog):
     async with Stage() as stage:
-        reconcile = stage.operator._reconcile
+        known = stage.operator.caches.jobs.get
 
-        async def with_a_mistake(key):
+        def with_a_mistake(key):
             if key[1] == "broken":
                 raise ZeroDivisionError
-            return await reconcile(key)
+            return known(key)
 
-        stage.operator._reconcile = with_a_mistake
+        stage.operator.caches.jobs.get = with_a_mistake
         stage.create_job("broken")
         stage.create_job()
         await stage.until_jobset()
