@@ -104,16 +104,20 @@ def _by_exit_code(job: LegacyJob, failures: list[Failure]) -> Outcome | None:
 def _after_failures(job: LegacyJob, failures: list[Failure], counts: Counts) -> Outcome | None:
     restarting = next((each for each in failures if each.retried), None)
     if restarting is not None and job.kind.name == "TFJob":
-        return Outcome(
-            RESTARTING, f"job {job.name} is restarting because {restarting.role.name} replica(s) failed."
-        )
+        return _restarting(job, restarting, counts)
     for each in failures:
         if each.final:
             return _failed(job, each, counts[each.role.name].failed)
-    if restarting is None:
-        return None
-    number = counts[restarting.role.name].failed
-    because = f"because {number} {restarting.role.name} replica(s) failed."
+    return None if restarting is None else _restarting(job, restarting, counts)
+
+
+def _restarting(job: LegacyJob, failure: Failure, counts: Counts) -> Outcome:
+    """In v1 two rules speak of it; the second one is heard where the job runs in the same moment."""
+    role = failure.role.name
+    own = job.kind.name in ("MPIJob", "XGBoostJob") or (job.kind.name != "TFJob" and _runs(job, counts))
+    if not own:
+        return Outcome(RESTARTING, f"job {job.name} is restarting because {role} replica(s) failed.")
+    because = f"because {counts[role].failed} {role} replica(s) failed."
     return Outcome(RESTARTING, f"{job.kind.name} {job.name} is restarting {because}")
 
 
@@ -130,9 +134,13 @@ def _failed(job: LegacyJob, failure: Failure, number: int) -> Outcome:
 
 
 def _running(job: LegacyJob, counts: Counts) -> Outcome | None:
-    if any(counts[role.name].active for role in _deciding(job)):
+    if _runs(job, counts):
         return Outcome(RUNNING, f"{job.kind.name} {_who(job)} is running.")
     return None
+
+
+def _runs(job: LegacyJob, counts: Counts) -> bool:
+    return any(counts[role.name].active for role in _deciding(job))
 
 
 def _who(job: LegacyJob) -> str:

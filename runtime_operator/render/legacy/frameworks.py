@@ -55,7 +55,7 @@ def _task(part: Part, index: str) -> str:
 
 def _dense_cluster(layout: Layout, installation: Installation) -> Mapping[str, Sequence[str]]:
     roles = sorted(layout.job.roles, key=lambda role: role.lower)
-    return {role.lower: _addresses(layout, role, installation) for role in roles if role.replicas}
+    return {role.lower: _addresses(layout, role, installation) for role in roles}
 
 
 def _sparse_cluster(layout: Layout, part: Part, index: str, installation: Installation) -> Mapping[str, Any]:
@@ -105,8 +105,8 @@ def _elastic(layout: Layout, part: Part, elastic: Mapping[str, Any]) -> Env:
     least, most = elastic_bounds(job)
     host = elastic.get("rdzvHost") or layout.host(worker)
     env = [
-        text("PET_RDZV_ENDPOINT", f"{literal(host)}:{elastic.get('rdzvPort') or port_of(job, worker)}"),
-        text("PET_RDZV_BACKEND", literal(elastic.get("rdzvBackend") or "c10d")),
+        text("PET_RDZV_ENDPOINT", f"{host}:{elastic.get('rdzvPort') or port_of(job, worker)}"),
+        text("PET_RDZV_BACKEND", elastic.get("rdzvBackend") or "c10d"),
         text("PET_NNODES", f"{least}:{most}"),
     ]
     for name, key in (
@@ -115,10 +115,10 @@ def _elastic(layout: Layout, part: Part, elastic: Mapping[str, Any]) -> Env:
         ("PET_RDZV_ID", "rdzvId"),
     ):
         if elastic.get(key) is not None:
-            env.append(text(name, literal(str(elastic[key]))))
+            env.append(text(name, elastic[key]))
     if conf := items(elastic.get("rdzvConf")):
         pairs = (f"{each.get('key', '')}={each.get('value', '')}" for each in conf)
-        env.append(text("PET_RDZV_CONF", literal(",".join(pairs))))
+        env.append(text("PET_RDZV_CONF", ",".join(pairs)))
     return [*env, text("PET_STANDALONE", "")] if elastic.get("standalone") else env
 
 

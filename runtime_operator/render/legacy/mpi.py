@@ -62,7 +62,7 @@ class Workers:
 
 def config_data(job: LegacyJob, running: Iterable[int]) -> dict[str, str]:
     """The contents of the ConfigMap."""
-    slots = int(job.spec.get("slotsPerWorker") or 1)
+    slots = int(job.spec.get("slotsPerWorker", 1))
     workers = _workers(job)
     launcher = [launcher_name(job)] if launcher_computes(job) else []
     found = "".join(f"\necho {workers[index]}:{slots}" for index in sorted(running) if index < len(workers))

@@ -21,8 +21,6 @@ from .mpi_ssh import with_ssh
 from .parts import Layout, Part, leads
 from .values import merged
 
-OWN_LABELS = (INDEX_LABEL, JOB_ROLE_LABEL)
-"""labels of ours that a template may not say for all its pods"""
 POD_POLICIES = {"ExitCode": "Never", "Always": "OnFailure"}
 """restart policies of a role that a pod calls otherwise"""
 
@@ -39,9 +37,8 @@ def pod_template(layout: Layout, part: Part, installation: Installation) -> Obje
         spec = with_ssh(spec, layout, role)
     elif job.kind.name == "MPIJob":
         spec = with_mpi(spec, job, role, installation)
-    given = at(role.template, "metadata", "labels")
-    labels = {name: value for name, value in given.items() if name not in OWN_LABELS}
-    labels |= role_labels(job, role)
+    labels = {**at(role.template, "metadata", "labels"), **role_labels(job, role)}
+    labels.pop(INDEX_LABEL, None)  # no number is that of all
     if part.count == 1:
         labels |= replica_labels(job, role, part.first)
     metadata = {**at(role.template, "metadata"), "labels": labels}

@@ -48,7 +48,7 @@ def render_legacy(
     `workers` are those of an MPI launcher as they are now; `is_placed` says that the gang may have pods.
     """
     layout = lay_out(job, made_before(job, facts))
-    if not job.replicas:
+    if not job.replicas and installation.judge == "jobset":
         raise SpecError(
             f"spec.{job.kind.field}: no role has replicas, so nothing would run; give one at least 1"
         )
@@ -77,8 +77,9 @@ def made_before(job: LegacyJob, facts: Facts) -> Mapping[str, int]:
 
 
 def _jobsets(layout: Layout, installation: Installation, *, rests: bool) -> Iterator[Object]:
-    """The job's JobSet, and one for each replica that was added later."""
-    yield _jobset(layout, [part for part in layout.parts if not part.added], installation, rests=rests)
+    """The job's JobSet, and one for each replica that was added later; none without replicas."""
+    if first := [part for part in layout.parts if not part.added]:
+        yield _jobset(layout, first, installation, rests=rests)
     for part in layout.parts:
         if part.added:
             yield _jobset(layout, [part], installation, rests=rests)

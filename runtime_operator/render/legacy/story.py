@@ -14,6 +14,7 @@ from .parts import Layout
 
 CUT = "%s and its pods get this name, since v1's would be longer than 63 characters; labels keep the job's"
 
+NOBODY = "no role has replicas, so the job succeeds at once without a pod"
 NO_GANG = (
     "spec.runPolicy.schedulingPolicy: has no effect without a gang scheduler, which the installation names"
 )
@@ -57,6 +58,8 @@ def tell(layout: Layout, gang: Gang | None, installation: Installation) -> Story
     for role in job.roles:
         path = f"spec.{job.kind.field}[{role.name}]"
         story.warnings += [f"{path}{warning}" for warning in _warnings(role, installation)]
+    if not job.replicas:
+        story.warnings.append(f"spec.{job.kind.field}: {NOBODY}")
     if job.spec.get("runPolicy", {}).get("schedulingPolicy") and gang is None:
         story.warnings.append(NO_GANG)
     if layout.stem != job.name:

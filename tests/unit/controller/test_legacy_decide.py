@@ -217,3 +217,40 @@ def test_an_object_of_somebody_else_is_in_the_way():
         'Resource "job-master-0" of PyTorchJobKind "Service" already exists and is not managed by PyTorchJob'
     )
     assert in_the_way(job, plan.objects, {("Service", "job-master-0"): plan.objects[0]}) is None
+
+
+def test_a_job_without_replicas_has_succeeded():
+    assert newest(looked(legacy_job("JAXJob", {"Worker": {"replicas": 0}})))[0] == "JAXJobSucceeded"
+
+
+def test_a_suspended_job_keeps_what_had_ended():
+    job = legacy_job("PyTorchJob", TWO)
+    before = looked(job, pod("Master-0"), ended("Worker-0", 0), pod("Worker-1")).status
+    rests = legacy_job("PyTorchJob", TWO, runPolicy={"suspend": True})
+    counted = looked(rests, status=before, after=1).status["replicaStatuses"]
+    selector = {each: counted[each].pop("selector") for each in counted}
+    assert counted == {"Master": {}, "Worker": {"succeeded": 1}}
+    assert selector["Worker"].endswith("replica-type=worker")
+
+
+def test_a_deadline_of_0_ends_a_job_that_has_begun():
+    job = legacy_job("TFJob", {"Worker": {}}, runPolicy={"activeDeadlineSeconds": 0})
+    first = looked(job)
+    assert true(first) == ["Created"] and first.look_again == NOW
+    assert true(looked(job, status=first.status)) == ["Created", "Failed"]
+
+
+RESTARTS = {
+    "job job is restarting because Worker replica(s) failed.": [ended("Worker-0", 1), pod("Worker-1")],
+    "PyTorchJob job is restarting because 1 Worker replica(s) failed.": [
+        pod("Master-0"),
+        ended("Worker-0", 1),
+        pod("Worker-1"),
+    ],
+}
+
+
+@pytest.mark.parametrize("message", RESTARTS)
+def test_a_restart_is_told_in_the_words_of_the_rule_that_is_heard(message):
+    decision = looked(legacy_job("PyTorchJob", TWO), *RESTARTS[message])
+    assert newest(decision) == ("PyTorchJobRestarting", message)

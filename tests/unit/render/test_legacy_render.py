@@ -64,11 +64,38 @@ def test_two_long_names_that_begin_alike_stay_apart():
     assert len(stems) == 2
 
 
-def test_a_users_text_is_not_expanded():
+def test_a_users_text_is_expanded_as_in_any_variable():
     elastic = {"rdzvConf": [{"key": "token", "value": "$(HOME)"}], "minReplicas": 1}
     plan = render_legacy(legacy_job("PyTorchJob", {"Worker": {}}, elasticPolicy=elastic))
-    assert env(plan, "worker")["PET_RDZV_CONF"] == "token=$$(HOME)"
+    assert env(plan, "worker")["PET_RDZV_CONF"] == "token=$(HOME)"
     assert env(plan, "worker")["PET_NNODES"] == "1:1"
+
+
+def test_a_role_without_replicas_is_an_empty_list_of_the_cluster():
+    roles = {"Chief": {}, "PS": {}, "Worker": {"replicas": 0}}
+    config = json.loads(env(render_legacy(legacy_job("TFJob", roles)), "ps")["TF_CONFIG"])
+    assert config["cluster"]["worker"] == []
+
+
+def test_hosts_have_as_many_slots_as_the_job_says():
+    roles = {"Launcher": {}, "Worker": {}}
+    for given, slots in (({}, 1), ({"slotsPerWorker": 0}, 0), ({"slotsPerWorker": 4}, 4)):
+        plan = render_legacy(legacy_job("MPIJob", roles, **given))
+        assert plan.find("ConfigMap")["data"]["hostfile"] == f"job-worker-0 slots={slots}\n"
+
+
+def test_a_users_labels_stay_but_for_the_number():
+    labels = {
+        "training.kubeflow.org/job-role": "master",
+        "training.kubeflow.org/replica-index": "7",
+        "a": "b",
+    }
+    roles = {"Worker": {"replicas": 2, "metadata": {"labels": labels}}}
+    plan = render_legacy(legacy_job("PyTorchJob", roles))
+    kept = template(plan, "worker")["template"]["metadata"]["labels"]
+    assert {**labels, **kept}["training.kubeflow.org/job-role"] == "master"
+    assert kept["a"] == "b"
+    assert "training.kubeflow.org/replica-index" not in kept
 
 
 def test_variables_of_the_framework_come_once_and_last():
@@ -147,6 +174,10 @@ def test_a_gang_asks_for_the_pods_of_the_most_important_roles_first():
 
 
 WARNINGS = {
+    "no replicas at all": (
+        legacy_job("TFJob", {"Worker": {"replicas": 0}}),
+        "spec.tfReplicaSpecs: no role has replicas, so the job succeeds at once without a pod",
+    ),
     "a restart policy of the template": (
         legacy_job("JAXJob", {"Worker": {"pod": {"restartPolicy": "Always"}}}),
         "is overwritten by the role's restartPolicy Never",
@@ -165,9 +196,9 @@ def test_warnings(job, part):
     assert part in warning
 
 
-def test_nothing_to_run_is_refused():
+def test_nothing_to_run_is_refused_where_no_controller_judges():
     with pytest.raises(SpecError, match="no role has replicas"):
-        render_legacy(legacy_job("TFJob", {"Worker": {"replicas": 0}}))
+        render_legacy(legacy_job("TFJob", {"Worker": {"replicas": 0}}), installation=ALONE)
 
 
 def resized(kind, role, before, after):
