@@ -80,8 +80,9 @@ def decide(
     if not is_placed and not found:
         waits = Wanted("rests", services=NOBODY, autoscaler=False)
         return _told(before, Decision(status, waits))
+    result = limit_passed(job, status, pods, now)
     status = {"startTime": write_time(now), **status}
-    if (result := limit_passed(job, status, pods, now)) is not None:
+    if result is not None:
         return _told(before, _finish(job, status, result, found, now))
     return _told(before, _judged(job, status, found, now))
 
@@ -161,8 +162,11 @@ def _suspended(job: LegacyJob, status: Json, now: datetime) -> Decision:
         status = _with(job, status, c.RUNNING, wording.stopped(job), now, reason=c.SUSPENDED, holds=False)
     status = _with(job, status, c.SUSPENDED, wording.suspended(job), now)
     known = status.get("replicaStatuses") or {}
-    none = {role.name: _replica_status(job, role.lower, Count()) for role in job.roles if role.name in known}
-    status = {**status, "replicaStatuses": none}
+    left = {
+        role: {name: number for name, number in each.items() if name != "active"}
+        for role, each in known.items()
+    }
+    status = {**status, "replicaStatuses": left}
     return Decision(status, Wanted("goes", services=NOBODY, pod_group=False, autoscaler=False))
 
 
