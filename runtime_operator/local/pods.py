@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import KfpTrainerError, Retryable
+from .commands import Target
 from .folder import JobFolder
 from .gpus import devices_for, hand_back
+from .kubectl import is_host, with_kubectl
 from .process.events import Listener, PodEvent
 from .process.files import read_json
 from .process.living_pod import Pod as LivingPod
@@ -47,6 +49,8 @@ class Pods:
         self._changed, self._tell = changed, tell
         self._runner = PodRunner()
         self._living: dict[str, LivingPod] = {}
+        self._known: dict[str, Mapping[str, Any]] = {}
+        """the documents of the pods, by their names"""
         self._over: set[str] = set()
         self._failed: dict[str, dict[str, Any]] = {}
         self._cancelled: set[str] = set()
@@ -86,6 +90,7 @@ class Pods:
     def take_up(self, state: State) -> None:
         """Take over what an earlier runner left: adopt, start what is missing, stop what is not wanted."""
         wanted = {pod.name: pod for pod in state.pods}
+        self._known = {name: pod.manifest for name, pod in wanted.items()}
         for folder in sorted((self._folder.path / "pods").glob("*")):
             pod = wanted.get(folder.name)
             if (pod is None or not pod.ended) and (folder / "pod.json").exists():
@@ -103,6 +108,7 @@ class Pods:
 
     def start(self, pod: Pod) -> None:
         """Start a pod; one that cannot be started has failed, and says why."""
+        self._known[pod.name] = pod.manifest
         try:
             place = self._place(pod)
         except Retryable as error:
@@ -123,10 +129,20 @@ class Pods:
 
     def _adapted(self, pod: Pod, place: Place) -> Mapping[str, Any]:
         """The pod as it can run here."""
-        if not self._runner.settings.isolation.own_view:
-            return pod.manifest
+        own_view = self._runner.settings.isolation.own_view
+        adapted = with_kubectl(pod.manifest, place.folder / "kube", self._folder.path, own_view=own_view)
+        if not own_view:
+            return adapted
         host = str(pod.manifest["spec"].get("hostname"))
-        return with_ssh(pod.manifest, place.folder / "ssh", host=host, ports=self._record.ports)
+        return with_ssh(adapted, place.folder / "ssh", host=host, ports=self._record.ports)
+
+    def find(self, host: str) -> Target | None:
+        """The pod of a host that programs can be started in."""
+        for name, living in self._living.items():
+            pod = self._known.get(name)
+            if pod is not None and name not in self._over and is_host(pod["metadata"]["labels"], host):
+                return Target(living, pod["spec"]["containers"][0]["name"])
+        return None
 
     def _has_failed(self, pod: Pod, why: str) -> None:
         self._failed[pod.name] = {"phase": "Failed", "message": why}

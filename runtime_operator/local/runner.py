@@ -17,7 +17,9 @@ from pathlib import Path
 from ..api.names import FAILED, REASON_CANCELLED
 from ..progress import serve
 from .causes import deaths
+from .commands import serve_commands
 from .folder import JobFolder, Json
+from .kubectl import reaches_by_kubectl
 from .pods import Pods
 from .process.failures import folder_failure
 from .record import JobRecord
@@ -70,9 +72,14 @@ class Runner:
     async def run(self) -> None:
         """Run the job until nothing is left to do."""
         server = await self._serve_progress()
+        by_kubectl = reaches_by_kubectl(self._record.train_job)
+        commands = serve_commands(self._folder.path, self._pods.find) if by_kubectl else None
         self._pods.take_up(self._state)
         while not await self._work():
             pass
+        if commands is not None:
+            commands.cancel()
+            await asyncio.wait({commands})
         if server is not None:
             server.close()
             await server.wait_closed()

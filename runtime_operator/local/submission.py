@@ -40,9 +40,11 @@ NOT_NEEDED = {
     "HorizontalPodAutoscaler": "a job keeps its size on one machine",
     "JobSet": "",
     "Service": "",
+    "ServiceAccount": "",
+    "RoleBinding": "",
+    "Role": "the job's runner starts what the launcher asks of kubectl, which needs no rights",
 }
 UNSUPPORTED = "FieldValueNotSupported"
-NO_MPI = "MPIJobs start their workers by kubectl, which needs a cluster; `convert` makes a TrainJob of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,6 @@ def submit(documents: Iterable[Document], *, shipped: Sequence[Document]) -> Sub
     plan = outcome.plan
     assert plan is not None
     train_job = _plain(outcome.review.stored)
-    if (kind := kind_of(train_job)) is not None and kind.name == "MPIJob" and not kind.uses_ssh:
-        raise SpecError([FieldError("kind", NO_MPI, UNSUPPORTED, outcome.review.name)])
     admitted = admit(_plain(plan.find("JobSet") or {}))
     objects = tuple(
         _plain(each) for each in (*plan.objects, *documents) if each["kind"] in (*CARRIED, NAMING)

@@ -90,6 +90,33 @@ def test_an_mpijob_runs_once_it_is_converted(workshop) -> None:
 
 
 @with_open_mpi
+def test_open_mpi_reduces_over_the_workers_of_an_mpijob_of_v1(workshop, tmp_path) -> None:
+    program = tmp_path / "sum.py"
+    program.write_text(ALL_REDUCE)
+    roles = {
+        "Launcher": running("mpi", "mpirun", "-n", "4", sys.executable, str(program)),
+        "Worker": {"replicas": 2},
+    }
+    lines = workshop.run(document("MPIJob", roles, slotsPerWorker=2), timeout=120)
+    said = sorted(line.partition(" on ")[2] for line in lines if line.startswith("rank"))
+    assert said == ["job-worker-0-0: 10"] * 2 + ["job-worker-1-0: 10"] * 2
+
+
+@with_open_mpi
+def test_what_a_launcher_of_v1_started_in_its_workers_ends_with_it(workshop) -> None:
+    script = "mpirun -n 2 sh -c 'echo begun; sleep 600' 2>/dev/null"
+    roles = {"Launcher": running("mpi", "sh", "-c", script), "Worker": {"replicas": 2}}
+    jobs = workshop.jobs
+    name = jobs.create(document("MPIJob", roles))
+    begun = (news for news in jobs.follow(name) if getattr(news, "text", "") == "begun")
+    assert next(begun).container == "mpi"
+    jobs.cancel(name)
+    with pytest.raises(JobFailed, match="cancelled"):
+        jobs.wait(name, timeout=60)
+    assert workshop.left_behind() == []
+
+
+@with_open_mpi
 @pytest.mark.parametrize(
     "spec",
     [{"launcherCreationPolicy": "WaitForWorkersReady"}, {"runLauncherAsWorker": True}],

@@ -29,6 +29,11 @@ JOB_ROLE_LABEL: Final = "training.kubeflow.org/job-role"
 MASTER: Final = "master"
 """The one value of `JOB_ROLE_LABEL`."""
 
+KUBECTL_DELIVERY: Final = "kubectl-delivery"
+"""The init container that brings kubectl to an MPI launcher."""
+KUBECTL_VOLUME: Final = "mpi-job-kubectl"
+"""Where it brings it."""
+
 RESTART_POLICIES: Final = ("Always", "ExitCode", "Never", "OnFailure")
 """What a role may do when a pod ends."""
 CLEAN_POLICIES: Final = ("All", "None", "Running")

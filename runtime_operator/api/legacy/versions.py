@@ -1,4 +1,4 @@
-"""Which version of kubeflow.org a job was written as: an MPIJob of v2beta1 means something else than one of v1.
+"""Which version of kubeflow.org a job was written as: MPIJobs of v1 and of v2beta1 mean different things.
 
 Both are versions of one CRD, and an API server serves every object in each of them. So the version that its
 author wrote stands in an annotation, which our webhook sets when the job is made; where no webhook ran, the

@@ -101,6 +101,13 @@ def open_session(inside: Inside, argv: Sequence[str], *, reads: bool, terminal: 
     return session
 
 
+def start_on(inside: Inside, argv: Sequence[str], out: int, err: int) -> Session:
+    """Start a command that writes to streams of somebody else's."""
+    command = launcher_command("join", f"in {inside.first}")
+    process = spawn_program(command, inside.told(argv, reads=False), {1: out, 2: err})
+    return Session(process, reads=-1, says=-1, warns=-1)
+
+
 class _Output:
     """Keeps the last of what a process prints, without waiting for its end."""
 

@@ -105,6 +105,10 @@ class Pod:
         """Run a command in a container that runs, for somebody who talks to it."""
         return await self._running(container).open_session(list(command), reads=reads, terminal=terminal)
 
+    async def start_on(self, container: str, command: Sequence[str], out: int, err: int) -> Session:
+        """Run a command in a container that runs, with somebody else's streams."""
+        return await self._running(container).start_on(list(command), out, err)
+
     def _running(self, container: str) -> Run:
         life = next((life for life in self.lives if life.state.name == container), None)
         if life is None or life.run is None or not isinstance(life.state.now, Running):

@@ -12,7 +12,7 @@ from typing import Any
 from .attempt import Attempt, is_same_process
 from .bench import Bench
 from .failures import StartError, start_failure
-from .joining import Inside, Session, open_session, run_inside
+from .joining import Inside, Session, open_session, run_inside, start_on
 from .launching import Living, read_all, spawn
 from .pod import Container, name_of, namespace_of
 from .preparation import Prepared, prepare
@@ -116,6 +116,11 @@ class Run:
         """Start a command inside the container that somebody talks to."""
         inside, words = await self._inside(argv)
         return open_session(inside, words, reads=reads, terminal=terminal)
+
+    async def start_on(self, argv: list[str], out: int, err: int) -> Session:
+        """Start a command inside the container that writes to these streams."""
+        inside, words = await self._inside(argv)
+        return start_on(inside, words, out, err)
 
     async def _inside(self, argv: list[str]) -> tuple[Inside, list[str]]:
         """Return how a command joins this container, and its words."""

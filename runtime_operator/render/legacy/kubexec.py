@@ -42,13 +42,13 @@ esac
 """
 
 
-def kubexec(job: LegacyJob) -> str:
-    """The script; its arguments are a host and a command."""
+def kubexec(job: LegacyJob, *, hosts_are_pods: bool = False) -> str:
+    """The script; its arguments are a host and a command. Where a host names its pod nothing is looked up."""
     container = job.spec.get("mainContainer")
     option = f" --container {container}" if container else ""
     return (
         "#!/bin/sh\nset -x\nPOD_NAME=$1\nshift\n"
-        f'{look_up(job)}{KUBECTL} exec ${{POD_NAME}}{option} -- /bin/sh -c "$*"'
+        f'{"" if hosts_are_pods else look_up(job)}{KUBECTL} exec ${{POD_NAME}}{option} -- /bin/sh -c "$*"'
     )
 
 

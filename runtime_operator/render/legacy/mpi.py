@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...api.legacy import LegacyJob, Role
+from ...api.legacy.names import KUBECTL_DELIVERY, KUBECTL_VOLUME
 from ...api.shapes import at, items
 from ..overlay import Object
 from .installation import Installation
@@ -19,7 +20,6 @@ from .parts import short_name
 from .values import merged, text
 
 CONFIG_VOLUME = "mpi-job-config"
-KUBECTL_VOLUME = "mpi-job-kubectl"
 CONFIG_DIR = "/etc/mpi"
 KUBECTL_DIR = "/opt/kube"
 SCRIPT = "kubexec.sh"
@@ -60,7 +60,7 @@ class Workers:
     """those that can be reached"""
 
 
-def config_data(job: LegacyJob, running: Iterable[int]) -> dict[str, str]:
+def config_data(job: LegacyJob, running: Iterable[int], installation: Installation) -> dict[str, str]:
     """The contents of the ConfigMap."""
     slots = int(job.spec.get("slotsPerWorker", 1))
     workers = _workers(job)
@@ -68,7 +68,7 @@ def config_data(job: LegacyJob, running: Iterable[int]) -> dict[str, str]:
     found = "".join(f"\necho {workers[index]}:{slots}" for index in sorted(running) if index < len(workers))
     own = "".join(f"\necho {host}:{slots}\n" for host in launcher)
     return {
-        SCRIPT: kubexec(job),
+        SCRIPT: kubexec(job, hosts_are_pods=installation.judge == "jobset"),
         HOSTFILE: "".join(f"{host} slots={slots}\n" for host in (*launcher, *workers)),
         DISCOVERY: f"#!/bin/sh{own}{found}",
     }
@@ -144,7 +144,7 @@ def _worker(spec: dict[str, Any], job: LegacyJob) -> dict[str, Any]:
 def _delivery(job: LegacyJob, installation: Installation) -> Object:
     amounts = {"cpu": "100m", "ephemeral-storage": "5Gi", "memory": "512Mi"}
     return {
-        "name": "kubectl-delivery",
+        "name": KUBECTL_DELIVERY,
         "image": installation.kubectl_image,
         "env": [text("TARGET_DIR", KUBECTL_DIR), text("NAMESPACE", job.namespace)],
         "resources": {"limits": dict(amounts), "requests": dict(amounts)},

@@ -56,8 +56,12 @@ def render_legacy(
     objects: list[Object] = []
     if not job.policy.suspend:
         if is_placed:
-            mpi = _ssh(layout, workers, facts, installation) if job.kind.uses_ssh else _mpi(job, workers)
-            objects += [*mpi, *_services(layout), *_autoscaler(job)]
+            running = _reachable(job, workers, installation)
+            if job.kind.uses_ssh:
+                objects += _ssh(layout, running, facts, installation)
+            elif job.kind.name == "MPIJob":
+                objects += _mpi(job, workers, running, installation)
+            objects += [*_services(layout), *_autoscaler(job)]
         objects += _pod_group(job, story, installation)
     objects += _jobsets(layout, installation, rests=job.policy.suspend or not is_placed)
     return Plan(tuple(objects), story)
@@ -130,13 +134,23 @@ def _pod_group(job: LegacyJob, story: Story, installation: Installation) -> Iter
     yield group
 
 
-def _mpi(job: LegacyJob, workers: Workers) -> Iterator[Object]:
-    if job.kind.name != "MPIJob":
-        return
+def _reachable(job: LegacyJob, workers: Workers, installation: Installation) -> frozenset[int]:
+    """The workers that a launcher is told of; where nobody tells it later, all of them."""
+    worker = job.role("Worker")
+    if installation.judge == "operator" or worker is None:
+        return workers.running
+    return frozenset(range(worker.replicas))
+
+
+def _mpi(
+    job: LegacyJob, workers: Workers, running: frozenset[int], installation: Installation
+) -> Iterator[Object]:
     labels, name = {"app": job.name}, launcher_name(job)
     if account(job) == name:
         yield _owned(job, "v1", "ServiceAccount", name, labels)
-    yield _owned(job, "v1", "ConfigMap", config_name(job), labels, data=config_data(job, workers.running))
+    yield _owned(
+        job, "v1", "ConfigMap", config_name(job), labels, data=config_data(job, running, installation)
+    )
     group = "rbac.authorization.k8s.io"
     yield _owned(job, f"{group}/v1", "Role", name, labels, rules=role_rules(workers.pods.values()))
     yield _owned(
@@ -150,10 +164,12 @@ def _mpi(job: LegacyJob, workers: Workers) -> Iterator[Object]:
     )
 
 
-def _ssh(layout: Layout, workers: Workers, facts: Facts, installation: Installation) -> Iterator[Object]:
+def _ssh(
+    layout: Layout, running: frozenset[int], facts: Facts, installation: Installation
+) -> Iterator[Object]:
     """The hosts and the keys of an MPIJob of v2beta1."""
     job, labels = layout.job, {"app": layout.job.name}
-    hosts = hosts_data(layout, workers.running, installation)
+    hosts = hosts_data(layout, running, installation)
     yield _owned(job, "v1", "ConfigMap", config_name(job), labels, data=hosts)
     yield _owned(job, "v1", "Secret", keys_name(job), labels, **keys_body(facts.keys))
 

@@ -110,12 +110,18 @@ def test_another_script_in_a_config_map_is_another_request():
     assert asked("print(1)") == asked("print(1)") != asked("print(2)")
 
 
+def test_an_mpijob_of_v1_runs_without_rights_and_says_so():
+    made = submitted(legacy_document("MPIJob", {"Launcher": {}, "Worker": {"replicas": 2}}))
+    assert made.warnings == (
+        "Role/job-launcher: left out here: the job's runner starts what the launcher asks of kubectl, "
+        "which needs no rights",
+    )
+    (config,) = (each["data"] for each in made.objects if each["kind"] == "ConfigMap")
+    assert config["kubexec.sh"].endswith('shift\n/opt/kube/kubectl exec ${POD_NAME} -- /bin/sh -c "$*"')
+    assert config["discover_hosts.sh"] == "#!/bin/sh\necho job-worker-0:1\necho job-worker-1:1"
+
+
 NOT_HERE = {
-    "an MPIJob": (
-        legacy_document("MPIJob", {"Launcher": {}, "Worker": {}}),
-        "kind: MPIJobs start their workers by kubectl, which needs a cluster; "
-        "`convert` makes a TrainJob of it",
-    ),
     "a job that another cluster runs": (
         legacy_document("TFJob", {"Worker": {}}, runPolicy={"managedBy": "kueue.x-k8s.io/multikueue"}),
         "spec.runPolicy.managedBy: kueue.x-k8s.io/multikueue is not on this machine; remove it",
