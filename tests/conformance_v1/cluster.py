@@ -22,6 +22,7 @@ from kfp_trainer.runtime_operator.local.semantics import (
     settle,
 )
 from kfp_trainer.runtime_operator.local.semantics.model import FAILED, PENDING, RUNNING, SUCCEEDED, Job, Pod
+from kfp_trainer.runtime_operator.local.semantics.unsupported import refuse_unsupported
 from kfp_trainer.runtime_operator.render.quantity import read
 
 Json = Mapping[str, Any]
@@ -59,6 +60,13 @@ class Cluster:
                 if pod.deleted is None:
                     yield pod, self.attempts[pod.job].index(pod.uid)
 
+    def leaving(self) -> Iterator[tuple[Pod, int]]:
+        """The pods that have been told to stop while they ran."""
+        for jobset in self.jobsets.values():
+            for pod in jobset.pods:
+                if pod.terminating and pod.report.phase == RUNNING:
+                    yield pod, self.attempts[pod.job].index(pod.uid)
+
     def existing(self) -> dict[tuple[str, str], Json]:
         """All objects, as the operator sees them."""
         return {**self.objects, **{("JobSet", name): each.jobset for name, each in self.jobsets.items()}}
@@ -73,7 +81,8 @@ class Cluster:
             return
         uid = f"jobset-{name}"
         admitted = admit({**target, "metadata": {**target["metadata"], "uid": uid}})
-        assert not admitted.errors, admitted.errors
+        unfit_for_one_machine = refuse_unsupported(admitted.jobset)
+        assert set(admitted.errors) <= set(unfit_for_one_machine), admitted.errors
         there = self.jobsets.get(name)
         if there is None or (there.suspended and _but_rest(there.jobset) != _but_rest(admitted.jobset)):
             self.jobsets[name] = replace(create(admitted.jobset), serial=next(self._serials))
@@ -143,6 +152,7 @@ class Cluster:
         return (
             (spec.get("schedulerName") or "default-scheduler") in self._schedulers
             and (spec.get("nodeSelector") or {}).items() <= NODE.items()
+            and not spec.get("schedulingGates")
             and all(("PersistentVolumeClaim", name) in self.objects for name in claims)
             and _likes_nodes(spec)
         )

@@ -79,7 +79,8 @@ class Operator:
         """The pods as the rules look at them."""
         places, container = self.places(), self.job.kind.container
         found = []
-        for pod, attempt in self.cluster.pods():
+        leaving = () if self.job.kind.name == "MPIJob" else self.cluster.leaving()
+        for pod, attempt in (*self.cluster.pods(), *leaving):
             if pod.job not in places:
                 continue
             part, index = places[pod.job]
@@ -90,11 +91,12 @@ class Operator:
                     part.role.name,
                     index,
                     pod.name,
-                    told.phase,
+                    told.phase if pod.deleted is None else "Failed",
                     attempt,
                     dict(told.exits).get(container),
                     sum(count for _, count in told.restarts),
                     evicted=dict(told.conditions).get("DisruptionTarget") == "True",
+                    deleted=pod.deleted is not None,
                 )
             )
         return found
@@ -130,6 +132,9 @@ class Operator:
             if each is obstacle:
                 return False
             cluster.apply(each)
+        for each in todo.later:
+            if in_the_way(job, [each], cluster.objects) is None:
+                cluster.apply(each)
         for each in todo.delete:
             if each["kind"] == "JobSet":
                 cluster.delete_jobsets([each["metadata"]["name"]])

@@ -39,7 +39,8 @@ def seen_pod(
 ) -> dict[str, Any]:
     """Tell of a pod."""
     metadata, spec = manifest["metadata"], dict(manifest["spec"])
-    spec.pop("hostname", None)  # of v1's pods it is their name
+    if spec.get("hostname") != role.pod.get("hostname"):
+        del spec["hostname"]  # of v1's pods it is their name
     spec["containers"] = [_container(each, metadata, spec) for each in spec["containers"]]
     return {
         "role": role.lower,

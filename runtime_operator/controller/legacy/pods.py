@@ -35,6 +35,8 @@ class PodState:
     restarts: int = 0
     """of all its containers, in place"""
     evicted: bool = False
+    deleted: bool = False
+    """somebody took it away while it ran, which counts as a failure"""
     reason: str = ""
     message: str = ""
     """what the pod itself says of its end"""
@@ -105,5 +107,5 @@ def retries(job: LegacyJob, pods: Iterable[PodState]) -> int:
             continue
         if pod.phase == RUNNING:
             total += pod.restarts
-        total += pod.phase == FAILED and is_retried(job, role, pod)
+        total += pod.phase == FAILED and not pod.deleted and is_retried(job, role, pod)
     return total

@@ -21,7 +21,7 @@ from ..memory import Memory
 from .caches import OlderCaches
 from .foreign import is_owned
 from .indices import OF_JOB, OF_JOBSET
-from .pods import PodState
+from .pods import FAILED, RUNNING, PodState
 from .replica_view import ReplicaView
 
 
@@ -61,15 +61,15 @@ class OlderWorld:
         }
         layout = lay_out(job, made_before(job, Facts(existing=existing)))
         places = {layout.job_name(part, index): (part, index) for part, index in layout.places()}
-        views = [each for each in self._views(job, existing) if each.place in places and not each.is_going]
-        views.sort(key=lambda each: (each.created, each.name))
+        known = [each for each in self._views(job, existing) if each.place in places]
+        known.sort(key=lambda each: (each.created, each.name))
         return Seen(
             existing,
             frozenset(each["metadata"]["name"] for each in lost if each["kind"] == "JobSet"),
             layout,
             places,
-            {each.name: each for each in views},
-            tuple(_states(job, places, views)),
+            {each.name: each for each in known if not each.is_going},
+            tuple(_states(job, places, [each for each in known if counts_yet(job, each)])),
         )
 
     def parallelism(self, job: LegacyJob, seen: Seen) -> Iterator[tuple[str, str, int]]:
@@ -110,6 +110,11 @@ def _is_lost(target: Json, memory: Memory) -> bool:
     return "deletionTimestamp" in metadata or metadata["uid"] in memory.deleted
 
 
+def counts_yet(job: LegacyJob, view: ReplicaView) -> bool:
+    """Tell whether a pod counts; of those that are being deleted one that ran, where v1 looks at that."""
+    return not view.is_going or (view.phase == RUNNING and job.kind.name != "MPIJob")
+
+
 def _states(
     job: LegacyJob, places: Mapping[str, tuple[Part, int]], views: list[ReplicaView]
 ) -> Iterator[PodState]:
@@ -123,11 +128,12 @@ def _states(
             part.role.name,
             index,
             each.name,
-            each.phase,
+            FAILED if each.is_going else each.phase,
             attempt,
             dict(each.exits).get(job.kind.container),
             each.restarts,
             each.evicted,
+            each.is_going,
             each.reason,
             each.message,
         )

@@ -254,3 +254,23 @@ RESTARTS = {
 def test_a_restart_is_told_in_the_words_of_the_rule_that_is_heard(message):
     decision = looked(legacy_job("PyTorchJob", TWO), *RESTARTS[message])
     assert newest(decision) == ("PyTorchJobRestarting", message)
+
+
+DELETED = {
+    "PyTorchJobRestarting": legacy_job("PyTorchJob", {"Worker": {"replicas": 2}}),
+    "JAXJobFailed": legacy_job("JAXJob", {"Worker": {"replicas": 2}}),
+    "TFJobFailed": legacy_job("TFJob", {"Worker": {"replicas": 2}}),
+}
+
+
+@pytest.mark.parametrize("reason", DELETED)
+def test_a_running_pod_that_somebody_deletes_has_failed(reason):
+    gone = pod("Worker-1", "Failed", deleted=True)
+    decision = looked(DELETED[reason], pod("Worker-0"), gone)
+    assert newest(decision)[0] == reason
+
+
+def test_a_deleted_pod_is_no_try():
+    job = legacy_job("PyTorchJob", {"Worker": {"replicas": 2}}, runPolicy={"backoffLimit": 1})
+    decision = looked(job, pod("Worker-0"), pod("Worker-1", "Failed", deleted=True))
+    assert newest(decision)[0] == "PyTorchJobRestarting"

@@ -240,3 +240,22 @@ async def test_a_job_that_breaks_a_rule_fails_with_the_sentence_of_admission():
         said = stage.older()["status"]["conditions"][-1]["message"]
         assert "spec.pytorchReplicaSpecs[Worker].restartPolicy" in said
         assert stage.names(JOBSETS) == []
+
+
+@pytest.mark.parametrize(("policy", "then"), [("Never", "Failed"), ("OnFailure", "Restarting")])
+@in_virtual_time
+async def test_a_running_pod_that_somebody_deletes_has_failed(policy, then):
+    async with OlderStage() as stage:
+        stage.create("PyTorchJob", {"Worker": {"replicas": 2, "restartPolicy": policy}})
+        await stage.settle(2)
+        stage.play()
+        await stage.settle(2)
+        (doomed,) = stage.pods("job-worker-1")
+        going = {"metadata": {"deletionTimestamp": "2026-01-01T00:01:00Z", "finalizers": ["kubelet"]}}
+        stage.api.change(PODS, NAMESPACE, doomed["metadata"]["name"], going)
+        await stage.settle(2)
+        assert stage.types()[-1] == then
+        stage.api.remove(PODS, NAMESPACE, doomed["metadata"]["name"])
+        stage.play()
+        await stage.settle(10)
+        assert stage.types()[-1] == ("Failed" if then == "Failed" else "Running")
