@@ -57,7 +57,8 @@ class Operator:
             now=now,
         )
         self._jobs = Worklist(Reconciler(around), metrics, workers=settings.workers)
-        self._older_jobs = Worklist(OlderReconciler(around, self.older), metrics, workers=settings.workers)
+        older = OlderReconciler(around, self.older, is_busy=lambda: len(self._older_jobs) > 0)
+        self._older_jobs = Worklist(older, metrics, workers=settings.workers)
 
     async def watch(self) -> None:
         """Keep the caches up to date until cancelled."""

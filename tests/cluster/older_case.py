@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kfp_trainer.runtime_operator.api.legacy import LegacyJob, read_legacy
+from kfp_trainer.runtime_operator.controller.legacy.kinds import resources_for
 from tests.cluster.as_written import pod_as_written, service_as_written
 from tests.cluster.control_plane.client import ApiError, Client, collection
 from tests.cluster.control_plane.nodes import pods_of
@@ -29,6 +30,10 @@ VERSIONS = {
 INDEX, ROLE = "training.kubeflow.org/replica-index", "training.kubeflow.org/replica-type"
 JOB = "training.kubeflow.org/job-name"
 ENDED = {0: "Succeeded"}
+GROUPS = {
+    "volcano": "scheduling.volcano.sh/v1beta1",
+    "scheduler-plugins": "scheduling.x-k8s.io/v1alpha1",
+}
 CLUSTER_WIDE = ("PriorityClass",)
 
 
@@ -138,7 +143,8 @@ class OlderCase:
             "services": [seen_service(service_as_written(each)) for each in self._objects("Service")],
             "objects": [
                 seen_object({"kind": kind, **each}, self.known)
-                for kind in OBJECTS
+                for kind in (each.kind for each in resources_for(self.document["kind"]))
+                if kind in OBJECTS
                 for each in self._objects(kind)
             ],
             "podGroups": self._pod_groups(),
@@ -181,10 +187,8 @@ class OlderCase:
         return [each for each in found if is_owned(each) and self._owns(each)]
 
     def _pod_groups(self) -> list[Told]:
-        groups = []
-        for version in ("scheduling.volcano.sh/v1beta1", "scheduling.x-k8s.io/v1alpha1"):
-            if f"podgroups.{version.partition('/')[0]}" in self.client.served():
-                groups += self.client.items(collection(version, "PodGroup", self.namespace))
+        version = GROUPS.get(self.case.get("variant", ""))
+        groups = self.client.items(collection(version, "PodGroup", self.namespace)) if version else []
         told = [seen_object({"kind": "PodGroup", **each}, self.known) for each in groups if self._owns(each)]
         for each in told:
             each.pop("kind")

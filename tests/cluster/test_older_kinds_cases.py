@@ -45,6 +45,7 @@ POOL = "v1"
 AT_A_TIME = 6
 STEP_SECONDS = 150.0
 """a Job that failed twice waits for twenty seconds"""
+BETWEEN_LOOKS = 1.0
 STANDS_SECONDS = 2.0
 """so long what is right has to stay so"""
 
@@ -150,7 +151,7 @@ def comes_right(name: str, case: OlderCase, extra: dict[str, Any]) -> list[Diffe
         if (since and now > since + STANDS_SECONDS) or now > end:
             case.keep(step)
             return wrong
-        time.sleep(0.5)
+        time.sleep(BETWEEN_LOOKS)
 
 
 def differences(name: str, steps: list[dict[str, Any]]) -> list[Difference]:

@@ -16,6 +16,8 @@ Existing = Mapping[tuple[str, str], Json]
 
 REMOVED = ("Service", "PodGroup", "HorizontalPodAutoscaler")
 """kinds of objects that go before the job does"""
+LATER = ("Service", "HorizontalPodAutoscaler")
+"""kinds that no pod needs in order to start"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class Changes:
 
     apply: tuple[Json, ...]
     """to be there, as the plan orders them; what is there already need not be written"""
+    later: tuple[Json, ...]
+    """the same, of what pods look for when they run: their names"""
     held: frozenset[str]
     """Jobs that are to have a parallelism of 0; all others have 1"""
     delete: tuple[Json, ...]
@@ -36,12 +40,14 @@ def changes(layout: Layout, planned: Sequence[Json], wanted: Wanted, existing: E
     held = {name for name, place in places.items() if place in wanted.held}
     own = {place: each for place, each in existing.items() if is_owned(each, layout.job)}
     stays = {each["metadata"]["name"] for each in planned if wanted.jobset != "goes"}
+    there = [
+        _resting(each, wanted)
+        for each in planned
+        if _is_wanted(each, wanted, kept) and (wanted.renews or _is_jobset_of(own, each))
+    ]
     return Changes(
-        apply=tuple(
-            _resting(each, wanted)
-            for each in planned
-            if _is_wanted(each, wanted, kept) and (wanted.renews or _is_jobset_of(own, each))
-        ),
+        apply=tuple(each for each in there if each["kind"] not in LATER),
+        later=tuple(each for each in there if each["kind"] in LATER),
         held=frozenset(held.union(layout.idle())),
         delete=tuple(
             each

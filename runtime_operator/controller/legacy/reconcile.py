@@ -4,11 +4,14 @@
 be done. Here the world is read from the caches and the rest is done: objects are brought about, Jobs held,
 the status written, pods labelled, and what is to go is deleted. The end of a job is written before its pods
 are touched, so that whoever comes after a crash knows of it. A pass over an unchanged world writes nothing.
+
+While other jobs wait, a pass ends with the JobSet, whose pods take longest to come; the next one makes the
+names of the pods, which nobody resolves before they run, and tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,9 +26,8 @@ from ...render.plan import Object, Plan
 from ..decisions import Decisions
 from ..memory import Memory
 from ..passes import Pass, Surroundings
-from ..secrets import NAMESAKE_AGAIN_AFTER
 from .caches import OlderCaches
-from .changes import Changes, changes
+from .changes import LATER, Changes, changes
 from .conditions import is_finished
 from .decide import Decision, Event, decide, refused
 from .foreign import clash, in_the_way, is_owned
@@ -35,7 +37,7 @@ from .pods import RUNNING, newest
 from .replica_labels import missing_labels
 from .status_write import change_of, due
 from .world import OlderWorld, Seen
-from .writer import InTheWay, OlderWriter, is_left_behind
+from .writer import InTheWay, OlderWriter, refuse_to_touch
 
 Json = Mapping[str, Any]
 
@@ -47,8 +49,8 @@ WORKER = "Worker"
 class OlderReconciler:
     """Called with the key of a job."""
 
-    def __init__(self, around: Surroundings, caches: OlderCaches) -> None:
-        self._around, self._caches = around, caches
+    def __init__(self, around: Surroundings, caches: OlderCaches, is_busy: Callable[[], bool]) -> None:
+        self._around, self._caches, self._is_busy = around, caches, is_busy
         self._world = OlderWorld(caches)
         self._writer = OlderWriter(around.transport, caches, around.metrics)
         self._decisions = Decisions(around.recorder)
@@ -130,47 +132,57 @@ class OlderReconciler:
             if _ends(before, decision.status):
                 await self._report(document, job, decision, memory)
             if todo is not None:
-                failed = await self._bring_about(document, job, seen, todo, memory)
+                failed, is_new = await self._apply(document, job, seen, todo.apply, memory)
+                if is_new and self._is_busy():
+                    return Pass(again=0.0, failed=failed)
+                await self._hold(job, seen, todo)
+                if failed is None:
+                    failed, _ = await self._apply(document, job, seen, todo.later, memory)
             if not _ends(before, decision.status):
                 wait = await self._report(document, job, decision, memory)
             await self._label(job, seen)
             if todo is not None:
                 await self._delete(todo, memory)
-        except InTheWay as obstacle:
-            self._tell(document, memory, clash(job, obstacle.target))
+        except InTheWay:
             return Pass(again=IN_THE_WAY_AGAIN_AFTER)
         except (ApiError, Retryable) as error:  # a Conflict too: it was decided on an old job
             return Pass(failed=failed or error)
         due_at = [each for each in (wait, self._until(decision.look_again)) if each is not None]
         return Pass(min(due_at, default=None), failed)
 
-    async def _bring_about(
-        self, document: Object, job: LegacyJob, seen: Seen, todo: Changes, memory: Memory
-    ) -> ApiError | Retryable | None:
-        """Bring objects about in their order, the first that fails stops the others; then hold Jobs."""
-        obstacle = in_the_way(job, todo.apply, seen.existing)
-        for each in todo.apply:
+    async def _apply(
+        self, document: Object, job: LegacyJob, seen: Seen, objects: Sequence[Json], memory: Memory
+    ) -> tuple[ApiError | Retryable | None, bool]:
+        """Bring objects about in their order; why not all, and whether a JobSet was made."""
+        obstacle, is_new = in_the_way(job, objects, seen.existing), False
+        for each in objects:
             name = each["metadata"]["name"]
             if each["kind"] == "JobSet" and name in seen.going:
                 continue  # its end wakes us
-            stored = seen.existing.get((each["kind"], name))
             if each["kind"] == "Secret" and self._has_secret(name, job, seen, memory):
                 continue
-            if each is obstacle and stored is not None:
-                if is_left_behind(stored, job):
-                    text = f"{each['kind']} {name} is there and has to go first"
-                    return Retryable(text, after=NAMESAKE_AGAIN_AFTER)
-                raise InTheWay(stored)
+            stored = seen.existing.get((each["kind"], name))
             try:
-                await self._writer.bring_about(each, stored, job, memory)
+                if each is obstacle and stored is not None:
+                    refuse_to_touch(stored, job)
+                is_written = await self._writer.bring_about(each, stored, job, memory)
+            except InTheWay as theirs:
+                self._tell(document, memory, clash(job, theirs.target))
+                if each["kind"] in LATER:
+                    return Retryable(str(theirs), after=IN_THE_WAY_AGAIN_AFTER), is_new
+                raise
             except (ApiError, Retryable) as error:
                 self._refused(document, each, error, memory)
-                return error
+                return error, is_new
+            is_new |= is_written and stored is None and each["kind"] == "JobSet"
+        return None, is_new
+
+    async def _hold(self, job: LegacyJob, seen: Seen, todo: Changes) -> None:
+        """Let each Job run its pod, or not."""
         for name, uid, parallelism in self._world.parallelism(job, seen):
             wanted = 0 if name in todo.held else 1
             if parallelism != wanted:
                 await self._writer.hold(job, name, uid, wanted)
-        return None
 
     def _has_secret(self, name: str, job: LegacyJob, seen: Seen, memory: Memory) -> bool:
         """A job that has its JobSet has its Secrets, which are made before."""

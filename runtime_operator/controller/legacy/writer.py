@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NoReturn
 
 import orjson
 
@@ -79,17 +79,14 @@ class OlderWriter:
     async def _found(self, resource: Resource, wanted: Object, job: LegacyJob) -> Object:
         """What stands where ours is to be made; Retryable if it is about to go."""
         metadata = wanted["metadata"]
-        text = f"{wanted['kind']} {metadata['name']} is there and has to go first"
         try:
             raw = await self._transport.get(resource, metadata["namespace"], metadata["name"])
         except NotFound as gone:
-            raise Retryable(text, after=NAMESAKE_AGAIN_AFTER) from gone
+            raise has_to_go_first(wanted) from gone
         there: Json = orjson.loads(raw)
-        if is_left_behind(there, job):
-            raise Retryable(text, after=NAMESAKE_AGAIN_AFTER)
-        if is_owned(there, job):
-            return there
-        raise InTheWay(there)
+        if not is_owned(there, job) or "deletionTimestamp" in there["metadata"]:
+            refuse_to_touch(there, job)
+        return there
 
     async def _apply(self, resource: Resource, wanted: Object, stored: Object, memory: Memory) -> bool:
         metadata = wanted["metadata"]
@@ -156,15 +153,21 @@ class OlderWriter:
         self._caches.kinds[job.kind.name].wrote(raw)
 
 
-def is_left_behind(target: Object, job: LegacyJob) -> bool:
-    """Whether an object is on its way out: deleted, or of an earlier job of this kind and name."""
+def refuse_to_touch(target: Object, job: LegacyJob) -> NoReturn:
+    """Raise what is to be done about an object in our place: wait if it is on its way out, else tell."""
     metadata = target["metadata"]
     owners = metadata.get("ownerReferences") or ()
     same = (job.kind.name, job.name)
-    return "deletionTimestamp" in metadata or any(
-        each.get("controller") and (each["kind"], each["name"]) == same and each["uid"] != job.metadata["uid"]
-        for each in owners
-    )
+    of_namesake = any(each.get("controller") and (each["kind"], each["name"]) == same for each in owners)
+    if "deletionTimestamp" in metadata or of_namesake:
+        raise has_to_go_first(target)
+    raise InTheWay(target)
+
+
+def has_to_go_first(target: Object) -> Retryable:
+    """What keeps us from making an object will be gone soon."""
+    text = f"{target['kind']} {target['metadata']['name']} is there and has to go first"
+    return Retryable(text, after=NAMESAKE_AGAIN_AFTER)
 
 
 def _possible(stored: Object, wanted: Object) -> Object:
