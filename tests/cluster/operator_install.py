@@ -43,12 +43,13 @@ class Installed:
         self.plane, self.folder, self.namespace = plane, folder, namespace
         self.client = plane.client
         self.deployment = f"{collection('apps/v1', 'Deployment', namespace)}/{NAME}"
+        self.account, self.selector = NAME, "app.kubernetes.io/component=manager"
         self.seconds = 0.0
         self._since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
     def audited(self) -> list[Json]:
         """What the operator has asked of the API server since it was installed."""
-        events = self.plane.audited(f"system:serviceaccount:{self.namespace}:{NAME}")
+        events = self.plane.audited(f"system:serviceaccount:{self.namespace}:{self.account}")
         return [each for each in events if each["requestReceivedTimestamp"] >= self._since]
 
     def apply(self) -> None:
@@ -67,7 +68,7 @@ class Installed:
 
     def pods(self) -> list[Json]:
         """The pods of the operator."""
-        return pods_of(self.client, self.namespace, "app.kubernetes.io/component=manager")
+        return pods_of(self.client, self.namespace, self.selector)
 
     def words(self) -> str:
         """The log of the operator's pods."""

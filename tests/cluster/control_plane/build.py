@@ -129,7 +129,7 @@ def _volcano_modfile() -> Path:
 
 @cache
 def module_folder(module: str, path: str) -> Path:
-    """Where Go keeps the source of a dependency of one of the two modules, fetched if no build needed it."""
+    """Where Go keeps the source of a dependency of one of the modules, fetched if no build needed it."""
     folder = Path(_go(["env", "GOMODCACHE"], module)) / f"{path}@{versions(module)[path]}"
     if not folder.exists():
         _go(["mod", "download", path], module)

@@ -14,7 +14,8 @@ def add_nodes(
 ) -> list[str]:
     """Add nodes with this room each; a pod can select them by the label `pool`, and they take it at once."""
     key, value = NODE_SELECTOR.split("=")
-    room = {"cpu": str(cpu), "memory": "256Gi", "pods": "250", "nvidia.com/gpu": str(gpus)}
+    room = {"cpu": str(cpu), "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "250"}
+    room["nvidia.com/gpu"] = str(gpus)
     names = [f"{pool}-{index}" for index in range(first, first + count)]
     for name in names:
         labels = {key: value, "pool": pool, "kubernetes.io/hostname": name}

@@ -106,6 +106,12 @@ PARTS = {
             "trainer": Account(("manifests/base/rbac/role.yaml",), ("kubeflow-trainer-controller-manager",))
         },
     ),
+    "training-operator": Part(
+        ("training-operator",),
+        nothing,  # it runs as its own manifests install it, see tests/cluster/training_operator_install.py
+        module="github.com/kubeflow/training-operator",
+        crds=("manifests/base/crds/kubeflow.*.yaml",),
+    ),
     "volcano": Part(
         ("volcano-scheduler", "volcano-controller", "volcano-webhook"),
         start_volcano_admission,

@@ -1,8 +1,9 @@
 """The programs of the control plane: from which Go module each is built, and where its own objects lie.
 
-Two modules, because of Kubernetes minors: `kubernetes` (1.35) holds the control plane and whatever embeds its
-scheduler, `managers` (client libraries of 1.36) the controllers that only talk to an API server. The go.mod
-of each names the versions; no version stands anywhere else.
+Three modules, because of Kubernetes minors: `kubernetes` (1.35) holds the control plane and whatever embeds
+its scheduler, `managers` (client libraries of 1.36) the controllers that only talk to an API server, and
+`training_operator` (of 1.31) the operator of the older kinds. The go.mod of each names the versions; no
+version stands anywhere else.
 """
 
 import re
@@ -16,7 +17,7 @@ KUBERNETES_VERSION = (1, 35, 4)
 
 @dataclass(frozen=True)
 class Program:
-    """A package main of one of the two modules."""
+    """A package main of one of the modules."""
 
     module: str
     package: str
@@ -36,6 +37,9 @@ PROGRAMS = {
     "kwok": Program("managers", "sigs.k8s.io/kwok/cmd/kwok"),
     "trainer": Program("managers", "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager"),
     "kueue": Program("managers", "sigs.k8s.io/kueue/cmd/kueue"),
+    "training-operator": Program(
+        "training_operator", "github.com/kubeflow/training-operator/cmd/training-operator.v1"
+    ),
 }
 
 
