@@ -24,6 +24,7 @@ Json = dict[str, Any]
 
 PROGRAM = Path(__file__).with_name("kubectl_stand_in.py")
 WORKER = re.compile(r"-worker-(\d+)$")
+LAUNCHER = "-launcher"
 NO_VIEW = "an MPIJob of kubeflow.org/v1 needs namespaces of its own for its pods, which this machine forbids"
 
 
@@ -50,9 +51,11 @@ def with_kubectl(manifest: Json, folder: Path, job_folder: Path, *, own_view: bo
 
 
 def is_host(labels: Mapping[str, str], host: str) -> bool:
-    """Tell whether a pod with these labels is the worker that is called so."""
-    named = WORKER.search(host)
-    return bool(named and labels.get(ROLE_LABEL) == "worker" and labels.get(JOB_INDEX) == named[1])
+    """Tell whether a pod with these labels is the worker that is called so, or the launcher."""
+    role, named = labels.get(ROLE_LABEL), WORKER.search(host)
+    if named is None:
+        return role == "launcher" and host.endswith(LAUNCHER)
+    return role == "worker" and labels.get(JOB_INDEX) == named[1]
 
 
 def _written(folder: Path, job_folder: Path) -> Path:

@@ -16,6 +16,8 @@ from tests.legacy_jobs import legacy_document
 
 LABELS = {"training.kubeflow.org/replica-type": "worker", "jobset.sigs.k8s.io/job-index": "1"}
 
+LAUNCHER = {**LABELS, "training.kubeflow.org/replica-type": "launcher"}
+
 
 class Here:
     """A pod whose container is this machine; it runs only at the second look."""
@@ -92,7 +94,9 @@ def test_without_a_runner_it_says_so(tmp_path):
 HOSTS = {
     "the worker of that number": ("job-worker-1", LABELS, True),
     "not of another": ("job-worker-2", LABELS, False),
-    "not a launcher": ("job-launcher", {**LABELS, "training.kubeflow.org/replica-type": "launcher"}, False),
+    "a launcher that computes": ("job-launcher", LAUNCHER, True),
+    "not a worker": ("job-launcher", LABELS, False),
+    "a worker is no launcher": ("job-worker-1", LAUNCHER, False),
 }
 
 
