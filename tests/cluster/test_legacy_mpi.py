@@ -167,3 +167,51 @@ def test_a_launcher_of_v2beta1_reaches_its_workers_by_ssh(
     assert done["status"]["conditions"][-1]["message"] == f"MPIJob {namespace}/sum successfully completed."
     secret = client.get(f"{collection('v1', 'Secret', namespace)}/sum-ssh")
     assert secret["immutable"] and secret["type"] == "kubernetes.io/ssh-auth"
+
+
+FOREVER = pod({"command": ["sleep", "600"]})
+
+
+def path_of(namespace: str) -> str:
+    """Where the job lies."""
+    return older_path({"kind": "MPIJob", "metadata": {"name": "sum", "namespace": namespace}})
+
+
+def condition(client: Client, namespace: str) -> tuple[str, str]:
+    """The newest condition: its type and its reason."""
+    conditions = (client.get(path_of(namespace)).get("status") or {}).get("conditions")
+    return (conditions[-1]["type"], conditions[-1]["reason"]) if conditions else ("", "")
+
+
+def test_a_launcher_of_v2beta1_that_is_tried_out_ends_the_job_with_the_reason_of_a_job(
+    operator: Process, client: Client, namespace: str
+) -> None:
+    failing = pod({"command": ["sh", "-c", "echo tried; exit 3"]})
+    job = mpi_job("v2beta1", failing, FOREVER, runPolicy={"backoffLimit": 0})
+    client.create(job, namespace)
+    done = ended(client, namespace, job)
+    last = done["status"]["conditions"][-1]
+    assert (last["reason"], last["message"]) == (
+        "BackoffLimitExceeded",
+        "Job has reached the specified backoff limit",
+    )
+    assert set(says(client, namespace).split()) == {"tried"}
+
+    def stay() -> bool:
+        found = [each["status"]["phase"] for each in pods_of(client, namespace, WORKERS)]
+        return found == ["Running"] * 2
+
+    eventually("cleanPodPolicy None leaves the workers", stay)
+
+
+def test_an_mpijob_of_v2beta1_rests_and_goes_on(operator: Process, client: Client, namespace: str) -> None:
+    client.create(mpi_job("v2beta1", FOREVER, FOREVER), namespace)
+    runs, rests = ("Running", "MPIJobRunning"), ("Suspended", "MPIJobSuspended")
+    eventually("it runs", lambda: condition(client, namespace) == runs, limit=90)
+    keys = client.get(f"{collection('v1', 'Secret', namespace)}/sum-ssh")["data"]
+    client.patch(path_of(namespace), {"spec": {"runPolicy": {"suspend": True}}})
+    eventually("it rests", lambda: condition(client, namespace) == rests)
+    eventually("its pods are gone", lambda: not pods_of(client, namespace), limit=90)
+    client.patch(path_of(namespace), {"spec": {"runPolicy": {"suspend": False}}})
+    eventually("it runs again", lambda: condition(client, namespace) == runs, limit=90)
+    assert client.get(f"{collection('v1', 'Secret', namespace)}/sum-ssh")["data"] == keys
