@@ -18,6 +18,8 @@ from .process.rewriting import Rules
 HANDLERS = ("httpGet", "tcpSocket")
 RANGE = range(20_000, 32_000)
 """above the services, below what Linux and macOS give to outgoing connections"""
+FIRST_FREE = 1024
+"""the first port that everybody may listen on"""
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
@@ -30,11 +32,15 @@ class _Heard(dict[int, int]):
 
 
 def named_ports(pods: Sequence[Object], texts: Sequence[str], names: Mapping[str, str]) -> list[int]:
-    """The ports that pods and files name, in ascending order."""
-    heard = _Heard()
-    rules = Rules(names=names, ports=heard)
+    """The ports that pods and files name, in ascending order.
+
+    A small number behind a host in a file is none: a hostfile of MPICH counts processes there.
+    """
+    in_files, heard = _Heard(), _Heard()
     for text in texts:
-        rules.text(text)
+        Rules(names=names, ports=in_files).text(text)
+    heard.update({port: port for port in in_files if port >= FIRST_FREE})
+    rules = Rules(names=names, ports=heard)
     for pod in pods:
         for container in containers(pod):
             spec = container.spec

@@ -18,6 +18,7 @@ NAMED = {
     "a port behind a host name of the job": (pod(args=["tcp://rank-0.job:23456"]), [], [23456]),
     "a port behind another host name stays": (pod(args=["http://huggingface.co:443"]), [], []),
     "a port in a generated file": (pod(), ["server: rank-0.job:2379"], [2379]),
+    "a number of processes in a hostfile is no port": (pod(), ["rank-0.job:2\nrank-0.job:8"], []),
     "the port of a probe": (pod(readinessProbe={"tcpSocket": {"port": 2222}}), [], [2222]),
     "a named port of a probe is a container port": (pod(readinessProbe={"httpGet": {"port": "web"}}), [], []),
     "no port is higher than 65535": (pod(env=[{"name": "PORT", "value": "99999"}]), [], []),
