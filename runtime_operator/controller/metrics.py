@@ -14,7 +14,7 @@ class Metrics:
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
         self.passes = Counter(
-            "kfp_trainer_reconcile_total", "Passes over a TrainJob.", ["result"], registry=self.registry
+            "kfp_trainer_reconcile_total", "Passes over a job.", ["result"], registry=self.registry
         )
         self.seconds = Histogram(
             "kfp_trainer_reconcile_seconds", "Time of a pass.", registry=self.registry, buckets=BUCKETS
@@ -32,9 +32,18 @@ class Metrics:
             "kfp_trainer_jobs_ended_total", "TrainJobs that ended.", ["condition"], registry=self.registry
         )
         self.queue = Gauge(
-            "kfp_trainer_queue_length", "TrainJobs that wait for a worker.", registry=self.registry
+            "kfp_trainer_queue_length", "Jobs that wait for a worker.", registry=self.registry
         )
         self.jobs = Gauge("kfp_trainer_jobs", "TrainJobs that are known.", registry=self.registry)
+        self.older_jobs = Gauge(
+            "kfp_trainer_older_jobs", "Jobs of older kinds that are known.", ["kind"], registry=self.registry
+        )
+        self.older_ended = Counter(
+            "kfp_trainer_older_jobs_ended_total",
+            "Jobs of older kinds that ended.",
+            ["kind", "condition"],
+            registry=self.registry,
+        )
         self.leads = Gauge(
             "kfp_trainer_is_leader", "Whether this process acts on TrainJobs.", registry=self.registry
         )

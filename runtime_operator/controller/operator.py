@@ -113,5 +113,7 @@ class Operator:
         now = asyncio.get_running_loop().time()
         self.metrics.queue.set(self._waiting)
         self.metrics.jobs.set(len(self.caches.jobs))
+        for kind, informer in self.older.kinds.items():
+            self.metrics.older_jobs.labels(kind).set(len(informer))
         for each in self.informers:
             self.metrics.silent.labels(each.resource.kind).set(now - each.last_progress)

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from ...api.legacy import LegacyJob, read_legacy
+from ...conditions import is_true
 from ...errors import Retryable, SpecError
 from ...key_material import FreshKeys
 from ...kube.errors import ApiError, Conflict, TooMany, Unreachable
@@ -28,7 +29,7 @@ from ..memory import Memory
 from ..passes import Pass, Surroundings
 from .caches import OlderCaches
 from .changes import LATER, Changes, changes
-from .conditions import is_finished
+from .conditions import FAILED, SUCCEEDED, is_finished
 from .decide import Decision, Event, decide, refused
 from .foreign import clash, in_the_way, is_owned
 from .kinds import OlderKey
@@ -131,6 +132,7 @@ class OlderReconciler:
         try:
             if _ends(before, decision.status):
                 await self._report(document, job, decision, memory)
+                self._count_end(job, decision)
             if todo is not None:
                 failed, is_new = await self._apply(document, job, seen, todo.apply, memory)
                 if is_new and self._is_busy():
@@ -214,6 +216,10 @@ class OlderReconciler:
             memory.told.pop(event.reason, None)
             self._tell(document, memory, event)
         return None
+
+    def _count_end(self, job: LegacyJob, decision: Decision) -> None:
+        how = SUCCEEDED if is_true(decision.status["conditions"], SUCCEEDED) else FAILED
+        self._around.metrics.older_ended.labels(job.kind.name, how).inc()
 
     async def _label(self, job: LegacyJob, seen: Seen) -> None:
         """Write on each pod what its template cannot say."""

@@ -33,6 +33,11 @@ async def test_a_job_lives_from_its_creation_to_its_success():
         assert "active" not in status["replicaStatuses"]["Worker"]
         assert stage.events.told[-1][0] == "PyTorchJobSucceeded"
         assert stage.names(JOBSETS) == ["job"]
+        stage.operator.measure()
+        of_metrics = stage.operator.metrics.registry.get_sample_value
+        assert of_metrics("kfp_trainer_older_jobs", {"kind": "PyTorchJob"}) == 1
+        ended = {"kind": "PyTorchJob", "condition": "Succeeded"}
+        assert of_metrics("kfp_trainer_older_jobs_ended_total", ended) == 1
 
 
 @in_virtual_time
