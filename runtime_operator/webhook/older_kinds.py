@@ -8,7 +8,7 @@ served here pass with a warning, for somebody else may serve them; of MXJob that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..api.legacy import check_legacy, kind_of
@@ -20,6 +20,7 @@ from ..api.shapes import at
 from ..errors import FieldError
 from ..render.admission import Verdict
 from ..render.legacy.admission import MANAGED_BY, admit_legacy
+from ..render.legacy.admission_mpi import fields_of_others
 from .json_patch import Operation, json_patch
 from .review import Review
 
@@ -47,7 +48,15 @@ def judge_older(review: Review, served: frozenset[str]) -> Verdict:
     checked = check_legacy(review.object, old=review.old)
     if checked.errors:
         return Verdict(checked.errors, checked.warnings)
-    return admit_legacy(checked.stored, review.old)
+    verdict = admit_legacy(checked.stored, review.old)
+    told = () if verdict.errors else tuple(_without_effect(review.object))
+    return Verdict(verdict.errors, (*verdict.warnings, *told))
+
+
+def _without_effect(job: Mapping[str, Any]) -> Iterator[str]:
+    kind = kind_of(job)
+    assert kind is not None
+    return fields_of_others(kind, job)
 
 
 def _stamped(job: Mapping[str, Any]) -> Mapping[str, Any]:

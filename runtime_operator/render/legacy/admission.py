@@ -18,7 +18,7 @@ from ...api.shapes import at, items, mapping
 from ...errors import FieldError
 from ..admission import Verdict
 from ..dns import label_faults
-from .admission_mpi import mpi_errors, other_versions
+from .admission_mpi import mpi_errors
 
 Json = Mapping[str, Any]
 Errors = Iterator[FieldError]
@@ -44,13 +44,8 @@ def admit_legacy(job: Json, old: Json | None = None) -> Verdict:
             *_replicas(kind, job),
             *_words(kind, job),
         ]
-    return Verdict(tuple(errors), () if errors else tuple(_warnings(kind, job)))
-
-
-def _warnings(kind: LegacyKind, job: Json) -> Iterator[str]:
-    if at(job, "spec", "elasticPolicy").get("nProcPerNode") is not None:
-        yield DEPRECATED
-    yield from other_versions(kind, job)
+    older = at(job, "spec", "elasticPolicy").get("nProcPerNode") is not None
+    return Verdict(tuple(errors), (DEPRECATED,) if older and not errors else ())
 
 
 def _name(job: Json) -> Errors:

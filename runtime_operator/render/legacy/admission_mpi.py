@@ -73,8 +73,8 @@ def _not_supported(path: str, known: tuple[str, ...]) -> FieldError:
     return FieldError(path, f"supported values: {listed}", NOT_SUPPORTED)
 
 
-def other_versions(kind: LegacyKind, job: Json) -> Iterator[str]:
-    """Warn of fields that the other version has: an API server takes them, since it stores both alike."""
+def fields_of_others(kind: LegacyKind, job: Json) -> Iterator[str]:
+    """Warn of fields that the other version has: an API server lets them pass, since it stores both alike."""
     known = legacy_node(kind).properties["spec"].properties
     for name in at(job, "spec"):
         if name not in known:

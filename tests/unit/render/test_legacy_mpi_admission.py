@@ -104,16 +104,3 @@ def test_who_runs_a_job_is_never_changed():
     assert errors(old=old, runPolicy={"managedBy": "kueue.x-k8s.io/multikueue"}) == [
         "spec.runPolicy.managedBy: field is immutable"
     ]
-
-
-@pytest.mark.parametrize(
-    ("version", "field"),
-    [("v2beta1", "mainContainer"), ("v1", "sshAuthMountPath")],
-    ids=["of v1", "of v2beta1"],
-)
-def test_a_field_that_the_api_server_took_for_the_other_version_is_told(version, field):
-    stored = legacy_document("MPIJob", {"Launcher": {}}, version=version, **{field: "x"})
-    (warning,) = admit_legacy(stored).warnings
-    assert warning == (
-        f"spec.{field}: kubeflow.org/{version} has no such field, so it has no effect; remove it"
-    )

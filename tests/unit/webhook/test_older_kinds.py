@@ -88,6 +88,18 @@ def test_an_mpi_job_keeps_the_version_that_it_was_written_as(version: str) -> No
     assert patched(again, mark(review(again, read_as_v1), SERVED)) == read_as_v1
 
 
+@pytest.mark.parametrize(
+    ("version", "field"),
+    [("v2beta1", "mainContainer"), ("v1", "sshAuthMountPath")],
+    ids=["of v1", "of v2beta1"],
+)
+def test_a_field_that_the_api_server_took_for_the_other_version_is_told(version: str, field: str) -> None:
+    document = legacy_document("MPIJob", {"Launcher": {}}, version=version, **{field: "x"})
+    verdict = judge_older(review(document), SERVED)
+    told = f"spec.{field}: kubeflow.org/{version} has no such field, so it has no effect; remove it"
+    assert (verdict.errors, verdict.warnings) == ((), (told,))
+
+
 NO_IMAGE = legacy_document("TFJob", {"Worker": {"pod": {"containers": [{"name": "tensorflow"}]}}})
 NO_IMAGE_OF_OURS = {**NO_IMAGE, "spec": {**NO_IMAGE["spec"], "runPolicy": {"managedBy": STAMP}}}
 
