@@ -15,6 +15,12 @@ from ..errors import FieldError
 
 Json = Mapping[str, Any]
 STEP = re.compile(r"[^.\[\]]+")
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "ports": ("containerPort", "protocol"),
+    "volumeDevices": ("devicePath",),
+    "volumeMounts": ("mountPath",),
+}
+"""what tells the items of a list apart; those of others have names"""
 
 
 def refusal(document: Json, errors: Sequence[FieldError]) -> str:
@@ -34,13 +40,18 @@ def _told(document: Json, error: FieldError) -> str:
     if error.type == NOT_SUPPORTED:
         return f'{field}: Unsupported value: "{_named(document, field)}": {error.detail}'
     if error.type == DUPLICATE:
-        key = {"name": _at(document, field)["name"]}
-        return f"{field}: Duplicate value: {json.dumps(key, separators=(',', ':'))}"
+        return f"{field}: Duplicate value: {json.dumps(_key(document, field), separators=(',', ':'))}"
     if error.type == WRONG_TYPE:
         kind = error.detail.rpartition(": ")[2]
         return f"{field}: Invalid value: {kind}: {error.detail}"
     value = "null" if not error.field else json.dumps(_at(document, field))
     return f"{field}: Invalid value: {value}: {error.detail}"
+
+
+def _key(document: Json, path: str) -> Json:
+    """What an item shares with another one of its list."""
+    item = {"protocol": "TCP", **_at(document, path)}
+    return {name: item[name] for name in KEYS.get(STEP.findall(path)[-2], ("name",))}
 
 
 def _named(document: Json, path: str) -> Any:

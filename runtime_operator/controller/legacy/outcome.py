@@ -81,14 +81,14 @@ def _succeeded(job: LegacyJob, pods: Pods, counts: Counts) -> bool:
 def _failures(job: LegacyJob, pods: Pods) -> Iterator[Failure]:
     for role in sorted(job.roles, key=lambda role: role.name):
         failed = [pod for pod in pods.values() if pod.role == role.name and pod.phase == POD_FAILED]
-        if failed and not _is_dispensable(job, role):
+        if failed:
             final = tuple(pod for pod in failed if not is_retried(job, role, pod))
             yield Failure(role, final, tuple(pod for pod in failed if pod not in final))
 
 
-def _is_dispensable(job: LegacyJob, role: Role) -> bool:
+def _is_dispensable(job: LegacyJob, failure: Failure) -> bool:
     """Dynamic workers come and go."""
-    return role.name == "Worker" and bool(job.spec.get("enableDynamicWorker"))
+    return failure.role.name == "Worker" and bool(job.spec.get("enableDynamicWorker"))
 
 
 def _by_exit_code(job: LegacyJob, failures: list[Failure]) -> Outcome | None:
@@ -102,6 +102,7 @@ def _by_exit_code(job: LegacyJob, failures: list[Failure]) -> Outcome | None:
 
 
 def _after_failures(job: LegacyJob, failures: list[Failure], counts: Counts) -> Outcome | None:
+    failures = [each for each in failures if not _is_dispensable(job, each)]
     restarting = next((each for each in failures if each.retried), None)
     if restarting is not None and job.kind.name == "TFJob":
         return _restarting(job, restarting, counts)

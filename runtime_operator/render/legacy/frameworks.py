@@ -66,7 +66,7 @@ def _sparse_cluster(layout: Layout, part: Part, index: str, installation: Instal
         return {"worker": {}, "ps": [own]}
     if role.name != "Worker":
         return {"worker": {}, "ps": []}
-    everyone = _addresses(layout, servers, installation) if servers else []
+    everyone = _addresses(layout, servers, installation) if servers else None
     return {"worker": {index: own}, "ps": everyone}
 
 

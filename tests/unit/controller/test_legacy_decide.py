@@ -274,3 +274,10 @@ def test_a_deleted_pod_is_no_try():
     job = legacy_job("PyTorchJob", {"Worker": {"replicas": 2}}, runPolicy={"backoffLimit": 1})
     decision = looked(job, pod("Worker-0"), pod("Worker-1", "Failed", deleted=True))
     assert newest(decision)[0] == "PyTorchJobRestarting"
+
+
+def test_a_permanent_exit_code_ends_a_job_of_dynamic_workers_too():
+    workers = {"PS": {}, "Worker": {"replicas": 2, "restartPolicy": "ExitCode"}}
+    job = legacy_job("TFJob", workers, enableDynamicWorker=True)
+    assert newest(looked(job, pod("PS-0"), pod("Worker-0"), ended("Worker-1", 1)))[0] == "TFJobFailed"
+    assert newest(looked(job, pod("PS-0"), pod("Worker-0"), ended("Worker-1", 137)))[0] == "TFJobRunning"
