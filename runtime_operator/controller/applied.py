@@ -30,7 +30,10 @@ def is_as_wanted(stored: Object, wanted: Object, job: Object) -> bool:
 
 
 def covers(stored: Any, wanted: Any) -> bool:
-    """Whether everything that is wanted stands there; what others added does not matter."""
+    """Whether everything that is wanted stands there; what others added does not matter.
+
+    What is false or zero an API server may leave out.
+    """
     if isinstance(wanted, Mapping):
         found = stored or {}
         return all(covers(found.get(key), value) for key, value in wanted.items())
@@ -39,7 +42,7 @@ def covers(stored: Any, wanted: Any) -> bool:
         return len(found) == len(wanted) and all(
             covers(one, other) for one, other in zip(found, wanted, strict=True)
         )
-    return bool(stored == wanted)
+    return bool(stored == wanted) or (stored is None and not wanted)
 
 
 def fitted(stored: Object, wanted: Object) -> Object:

@@ -13,7 +13,7 @@ from typing import Any
 from kfp_trainer.runtime_operator.api.legacy import LegacyJob, read_legacy
 from kfp_trainer.runtime_operator.controller.legacy.kinds import resources_for
 from tests.cluster.as_written import pod_as_written, service_as_written
-from tests.cluster.control_plane.client import ApiError, Client, collection
+from tests.cluster.control_plane.client import ApiError, Client, collection, exists
 from tests.cluster.control_plane.nodes import pods_of
 from tests.cluster.manifests import SCRIPT
 from tests.cluster.older_kinds import older_path
@@ -49,7 +49,8 @@ class OlderCase:
         self.path = older_path(dict(self.document))
         self.namespace = self.document["metadata"]["namespace"]
         self.incarnations: dict[str, list[str]] = {}
-        """the pods that there ever were, by their place"""
+        """the pods that there were at the end of a step, or besides others, by their place"""
+        self._now: dict[str, list[str]] = {}
         self.known: dict[str, str] = {}
         """v1's name of every pod that there ever was, by its own"""
         self.started: str | None = None
@@ -90,7 +91,7 @@ class OlderCase:
                     self.client.delete(f"{collection('v1', 'Pod', self.namespace)}/{pod['metadata']['name']}")
             case {"wait": seconds}:
                 time.sleep(seconds)
-            case {"touch": _}:
+            case {"touch": _} if exists(self.client, self.path):
                 self.client.patch(self.path, {"metadata": {"annotations": {f"{SCRIPT}touched": "yes"}}})
             case {"suspend": value}:
                 self._change({"spec": {"runPolicy": {"suspend": value}}})
@@ -98,6 +99,7 @@ class OlderCase:
                 return {"admission": self._change(patch)}
             case {"scale": number}:
                 self.client.patch(f"{self.path}/scale", {"spec": {"replicas": number}})
+                return {"admission": {"allowed": True}}
             case {"getScale": _}:
                 found = self.client.get(f"{self.path}/scale")
                 return {"scale": {"spec": found["spec"], "status": found["status"]}}
@@ -163,6 +165,7 @@ class OlderCase:
     def keep(self, step: Told) -> None:
         """The script goes on after this."""
         self.steps.append(step)
+        self.incarnations |= self._now
         try:
             self.started = (self.client.get(self.path).get("status") or {}).get("startTime")
         except ApiError:
@@ -170,15 +173,17 @@ class OlderCase:
 
     def _seen_pods(self) -> list[Told]:
         job, seen = self.job, {}
+        incarnations: dict[str, list[str]] = {}
         for place, pod in self._pods():
             role = next(each for each in job.roles if place.startswith(f"{each.lower}-"))
             index = int(place.rpartition("-")[2])
-            ever = self.incarnations.setdefault(place, [])
+            ever = incarnations.setdefault(place, list(self.incarnations.get(place, ())))
             if pod["metadata"]["uid"] not in ever:
                 ever.append(pod["metadata"]["uid"])
             self.known[pod["metadata"]["name"]] = place_name(job, role, index)
             attempt = ever.index(pod["metadata"]["uid"])
             seen[place] = seen_pod(pod_as_written(pod), pod["status"]["phase"], job, role, index, attempt)
+        self._now = incarnations
         return list(seen.values())
 
     def _objects(self, kind: str) -> list[Json]:
@@ -210,7 +215,7 @@ def forever(document: Json) -> dict[str, Any]:
         return dict(document)
     spec = dict(document["spec"])
     for field in (each for each in spec if each.endswith("ReplicaSpecs")):
-        spec[field] = {name: _with_word(role, word) for name, role in (spec[field] or {}).items()}
+        spec[field] = {name: _with_word(role, word) for name, role in (spec[field] or {}).items() if role}
     return {**document, "spec": spec}
 
 
@@ -237,12 +242,14 @@ def _ended(pod: Json, action: Json, code: int) -> Json:
     codes = action.get("codes", {})
     ended = [
         {
-            **each,
+            "name": each["name"],
+            "image": each["image"],
+            "imageID": "",
             "ready": False,
-            "started": False,
+            "restartCount": 0,
             "state": {"terminated": {"exitCode": codes.get(each["name"], code), "reason": "Ended"}},
         }
-        for each in pod["status"]["containerStatuses"]
+        for each in pod["spec"]["containers"]
     ]
     return {"phase": ENDED.get(code, "Failed"), "containerStatuses": ended}
 

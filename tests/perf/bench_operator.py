@@ -10,18 +10,20 @@ rates of this machine do not.
 from __future__ import annotations
 
 import asyncio
+import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
 from kfp_trainer.runtime_operator import api
 from kfp_trainer.runtime_operator.render.render import render
+from tests.cluster.older_kinds import install_older_crds
 
 from .operator import load
-from .operator.managers import MANAGERS, Start, bare_client, plane_alone
+from .operator.managers import MANAGERS, Start, bare_client, plane_alone, serving_all
 
 BACKLOG = 1000
 BURST = 300
@@ -34,6 +36,9 @@ RATES = {5: 0.1, 20: 1.0}
 LEAST = {"peer": 3.0, "peer, best settings": 1.5, "bare client": 0.8}
 """how many times faster than each the operator must work off a backlog"""
 LEAST_BURST = 1.5
+LEAST_OLDER = 0.8
+"""how fast jobs of the older kinds must be, where TrainJobs are 1"""
+TURNS = 3
 
 
 def main(rows: list[str] | None = None) -> int:
@@ -121,6 +126,44 @@ async def _live(start: Start, number: int, *, rate: float) -> tuple[list[float],
             return seconds, time.perf_counter() - began
 
 
+async def older() -> bool:
+    """A burst of jobs of all older kinds beside one of TrainJobs with as many pods."""
+    trains, olds = {}, {}
+    for turn in range(TURNS):  # turn by turn, so that other work slows both alike
+        trains[turn] = await _burst({load.TRAIN_JOBS: [load.train_job(f"b{n}") for n in range(BURST)]})
+        olds[turn] = await _burst(load.older_jobs(BURST))
+    rates = {
+        name: BURST / statistics.median(of.values())
+        for name, of in (("TrainJobs", trains), ("older kinds", olds))
+    }
+    print(f"| {BURST} jobs of {load.NODES} pods at once, median of {TURNS} | jobs/s |\n|---|---|")
+    for name, rate in rates.items():
+        print(f"| {name} | {rate:.0f} |")
+    ratio = rates["older kinds"] / rates["TrainJobs"]
+    print(f"\nThe older kinds go {ratio:.2f} times as fast; at least {LEAST_OLDER}.")
+    return ratio >= LEAST_OLDER
+
+
+async def _burst(jobs: Mapping[str, list[dict[str, Any]]]) -> float:
+    """Seconds until all have their JobSets, while the manager runs."""
+    with plane_alone() as plane:
+        install_older_crds(plane.client)
+        async with load.session(plane) as opened:
+            plane.client.apply(load.runtime())
+            serving_all(plane)
+            await load.create(opened, load.TRAIN_JOBS, [load.orjson.dumps(load.train_job(load.FIRST))])
+            first = load.older_jobs(len(load.OLDER), name=load.FIRST)
+            for path, documents in first.items():
+                await load.create(opened, path, map(load.orjson.dumps, documents))
+            await load.until_there_are(opened, load.JOB_SETS, 1 + len(load.OLDER))
+            began = time.perf_counter()
+            await asyncio.gather(
+                *(load.create(opened, path, map(load.orjson.dumps, of)) for path, of in jobs.items())
+            )
+            await load.until_there_are(opened, load.JOB_SETS, 1 + len(load.OLDER) + BURST)
+            return time.perf_counter() - began
+
+
 async def large() -> bool:
     """Memory with many jobs and other people's ConfigMaps, and a restart among them."""
     with plane_alone() as plane:
@@ -151,7 +194,12 @@ async def large() -> bool:
     return max(first, after) <= MOST_MB and seconds <= MOST_SECONDS and needless <= 0
 
 
-ROWS: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {"backlog": backlog, "live": live, "large": large}
+ROWS: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {
+    "backlog": backlog,
+    "live": live,
+    "large": large,
+    "older": older,
+}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

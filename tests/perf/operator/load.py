@@ -15,11 +15,13 @@ from typing import Any
 import aiohttp
 import orjson
 
+from kfp_trainer.runtime_operator.api.legacy import LEGACY_KINDS
 from tests.cluster.control_plane.plane import Plane
 
 from .managers import NAME, NAMESPACE
 
 TRAINER = "trainer.kubeflow.org/v1alpha1"
+OLDER_VERSION = "kubeflow.org/v1"
 TRAIN_JOBS = f"/apis/{TRAINER}/namespaces/default/trainjobs"
 JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -61,6 +63,41 @@ def train_job(name: str) -> dict[str, Any]:
     """A TrainJob of four nodes."""
     spec = {"runtimeRef": {"name": RUNTIME}, "trainer": {"numNodes": NODES}}
     return {"apiVersion": TRAINER, "kind": "TrainJob", "metadata": {"name": name}, "spec": spec}
+
+
+OLDER: dict[str, tuple[str, dict[str, int]]] = {
+    "PyTorchJob": ("pytorch", {"Master": 1, "Worker": 3}),
+    "TFJob": ("tensorflow", {"PS": 1, "Worker": 3}),
+    "MPIJob": ("mpi", {"Launcher": 1, "Worker": 3}),
+    "XGBoostJob": ("xgboost", {"Master": 1, "Worker": 3}),
+    "PaddleJob": ("paddle", {"Worker": 4}),
+    "JAXJob": ("jax", {"Worker": 4}),
+}
+"""the older kinds: the container of the framework, and as many pods as a TrainJob of ours has"""
+
+
+def older_job(name: str, kind: str) -> dict[str, Any]:
+    """A job of an older kind of four pods."""
+    container, roles = OLDER[kind]
+    main = {"name": container, "image": "example.com/train:1", "resources": {"requests": {"cpu": "10m"}}}
+    template = {"spec": {"containers": [main], "nodeSelector": {"pool": RUNTIME}}}
+    replicas = {role: {"replicas": count, "template": template} for role, count in roles.items()}
+    return {
+        "apiVersion": OLDER_VERSION,
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": {LEGACY_KINDS[kind].field: replicas},
+    }
+
+
+def older_jobs(number: int, *, name: str = "o") -> dict[str, list[dict[str, Any]]]:
+    """So many jobs of all older kinds in turn, by where they are created."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for index in range(number):
+        kind = list(OLDER)[index % len(OLDER)]
+        path = f"/apis/{OLDER_VERSION}/namespaces/default/{LEGACY_KINDS[kind].plural}"
+        found.setdefault(path, []).append(older_job(f"{name}{index}", kind))
+    return found
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from typing import Any
 from tests.cluster.control_plane.managers import NO_OWN_CERTIFICATES, manager
 from tests.cluster.control_plane.plane import Plane, running_plane
 from tests.cluster.control_plane.processes import Process
+from tests.cluster.older_kinds import ALL_KINDS
 
 NAMESPACE = "kubeflow-system"
 GROUP = "trainer.kubeflow.org"
@@ -61,12 +62,17 @@ def peer(**settings: Any) -> Start:
     return start
 
 
-def ours(plane: Plane) -> Process:
+def serving_all(plane: Plane) -> Process:
+    """The operator with the older kinds."""
+    return ours(plane, f"--older-kinds={ALL_KINDS}")
+
+
+def ours(plane: Plane, *others: str) -> Process:
     """The operator, without its webhook."""
     command = [Path(sys.executable).parent / "kfp-trainer", "operator"]
     options = ["--kubeconfig", kubeconfig(plane), "--no-webhook", "--no-leader-election"]
     ports = [f"--{name}-port={plane.site.port(name)}" for name in ("health", "metrics")]
-    return plane.site.run_command("operator", [*command, *options, *ports])
+    return plane.site.run_command("operator", [*command, *options, *ports, *others])
 
 
 def bare_client(objects: Path) -> Start:

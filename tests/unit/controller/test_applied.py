@@ -62,6 +62,8 @@ COVERS = {
     "another value": ({"a": 1}, {"a": 2}, False),
     "a missing one": ({}, {"a": 1}, False),
     "nothing wanted of what is missing": ({}, {"a": {}, "b": []}, True),
+    "false, which an API server leaves out": ({}, {"a": False, "b": 0}, True),
+    "false where true stands": ({"a": True}, {"a": False}, False),
     "lists item by item": ({"a": [{"x": 1, "y": 2}]}, {"a": [{"x": 1}]}, True),
     "a longer list": ({"a": [1, 2]}, {"a": [1]}, False),
 }
