@@ -19,6 +19,7 @@ from .folder import JobFolder, Json, all_folders, locked
 from .names import addresses, all_names, service_names
 from .ports import choose_ports, free_port, named_ports
 from .semantics import create, to_json
+from .ssh import ssh_ports
 from .status import is_finished, rfc3339
 from .templates import pod_templates
 
@@ -122,8 +123,8 @@ def _record(submission: Submission, taken: set[int], *, owner: str, attempt: int
     short = addresses(jobset)
     texts = [json.dumps(each.get("data") or {}) for each in submission.objects if each["kind"] == "ConfigMap"]
     templates = [template for _, template in pod_templates(jobset)]
-    wanted = named_ports(templates, texts, hosts_of(jobset, short, submission.objects))
-    ports = choose_ports(wanted, taken)
+    named = named_ports(templates, texts, hosts_of(jobset, short, submission.objects))
+    ports = choose_ports(sorted({*named, *ssh_ports(templates)}), taken)
     progress = free_port({*taken, *ports.values()})
     return JobRecord(
         train_job,

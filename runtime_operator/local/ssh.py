@@ -8,7 +8,7 @@ that ssh starts find the same PATH as the container.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
@@ -46,7 +46,13 @@ def with_ssh(manifest: Json, folder: Path, *, host: str, ports: Mapping[int, int
     return pod
 
 
-def _has_keys(volume: Json) -> bool:
+def ssh_ports(pods: Iterable[Mapping[str, Any]]) -> set[int]:
+    """The port of ssh, if one of the pods has keys: of it every job needs one of its own as well."""
+    volumes = (volume for pod in pods for volume in pod["spec"].get("volumes") or ())
+    return {PORT} if any(map(_has_keys, volumes)) else set()
+
+
+def _has_keys(volume: Mapping[str, Any]) -> bool:
     items = (volume.get("secret") or {}).get("items") or ()
     return volume["name"] in KEYS_VOLUMES and any(each.get("path") == PRIVATE_KEY for each in items)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from kfp_trainer.runtime_operator.api.legacy import read_legacy
 from kfp_trainer.runtime_operator.errors import JobFailed
 from kfp_trainer.runtime_operator.render.legacy.convert import convert
 from tests.legacy_jobs import legacy_document
-from tests.open_mpi import ALL_REDUCE
+from tests.open_mpi import ALL_REDUCE, ALL_REDUCE_OF_MPICH
 
 PRINT = "import os; print(os.environ['TF_CONFIG'])"
 MEET = """
@@ -136,3 +137,18 @@ def test_open_mpi_reduces_over_the_hosts_of_an_mpijob_of_v2beta1(spec, workshop,
     hosts = ["job-launcher-0-0"] * 2 * computes + ["job-worker-0-0"] * 2 + ["job-worker-1-0"] * 2
     total = sum(range(1, ranks + 1))
     assert sorted(lines) == [f"rank {rank} on {host}: {total}" for rank, host in enumerate(hosts)]
+
+
+def test_mpich_reduces_over_the_hosts_of_an_mpijob(workshop, tmp_path) -> None:
+    mpiexec = shutil.which("mpiexec.mpich")
+    if mpiexec is None or LACKING:
+        pytest.skip("needs mpiexec.mpich and sshd: apt-get install mpich openssh-server")
+    library = Path(mpiexec).parents[1] / "lib" / "x86_64-linux-gnu" / "libmpich.so.12"
+    program = tmp_path / "sum.py"
+    program.write_text(ALL_REDUCE_OF_MPICH)
+    command = [mpiexec, "-n", "4", sys.executable, str(program), str(library)]
+    roles = {"Launcher": running("mpi", *command), "Worker": {"replicas": 2}}
+    made = legacy_document("MPIJob", roles, version="v2beta1", slotsPerWorker=2, mpiImplementation="MPICH")
+    lines = workshop.run({**made, "metadata": {"name": "job"}}, timeout=120)
+    hosts = ["job-worker-0-0"] * 2 + ["job-worker-1-0"] * 2
+    assert sorted(lines) == [f"rank {rank} on {host}: 10" for rank, host in enumerate(hosts)]

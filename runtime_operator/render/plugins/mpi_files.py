@@ -63,6 +63,7 @@ IMPLEMENTATIONS: Mapping[str, Implementation] = {
         lambda slots: {
             "HYDRA_HOST_FILE": HOSTFILE_PATH,
             "HYDRA_LAUNCH_EXTRA_ARGS": _PATIENCE,
+            "HYDRA_LAUNCHER_EXTRA_ARGS": _PATIENCE,  # what it is called since MPICH 4
         },
     ),
 }

@@ -1,7 +1,7 @@
 import copy
 from pathlib import Path
 
-from kfp_trainer.runtime_operator.local.ssh import environment, with_ssh
+from kfp_trainer.runtime_operator.local.ssh import environment, ssh_ports, with_ssh
 
 KEYS = {
     "name": "mpi-ssh-auth",
@@ -84,6 +84,11 @@ def test_the_keys_of_an_mpijob_are_known_by_what_they_are(tmp_path):
 def test_a_volume_of_that_name_that_holds_no_keys_is_left_alone(tmp_path):
     document = pod({"name": "ssh-auth", "secret": {"secretName": "git"}})
     assert adapted(document, tmp_path) is document
+
+
+def test_a_job_with_keys_needs_a_port_of_its_own():
+    assert ssh_ports([pod(), pod(KEYS)]) == {2222}
+    assert ssh_ports([pod()]) == set()
 
 
 def test_open_mpi_may_run_as_root_only_where_root_runs_it():

@@ -80,6 +80,7 @@ VARIABLES = {
     "MPICH": {
         "HYDRA_HOST_FILE": "/etc/mpi/hostfile",
         "HYDRA_LAUNCH_EXTRA_ARGS": "-o ConnectionAttempts=10",
+        "HYDRA_LAUNCHER_EXTRA_ARGS": "-o ConnectionAttempts=10",
     },
 }
 HIDDEN = {"NVIDIA_VISIBLE_DEVICES": "", "NVIDIA_DRIVER_CAPABILITIES": ""}

@@ -316,7 +316,11 @@ LINES: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "MPICH": (
         "tj-node-0-0.ring:4\ntj-node-0-1.ring:4\n",
-        {"HYDRA_HOST_FILE": "/etc/mpi/hostfile", "HYDRA_LAUNCH_EXTRA_ARGS": "-o ConnectionAttempts=10"},
+        {
+            "HYDRA_HOST_FILE": "/etc/mpi/hostfile",
+            "HYDRA_LAUNCH_EXTRA_ARGS": "-o ConnectionAttempts=10",
+            "HYDRA_LAUNCHER_EXTRA_ARGS": "-o ConnectionAttempts=10",
+        },
     ),
 }
 
