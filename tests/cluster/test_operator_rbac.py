@@ -6,7 +6,7 @@ was asked for that is not granted.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -28,10 +28,11 @@ from tests.cluster.operator import (
 from tests.cluster.operator_install import NAME, NAMESPACE, Installed, installation
 from tests.cluster.pod_programs import python
 from tests.cluster.process_node.starting import PROCESS_NODE
+from tests.cluster.rights import Right, refused, rights, uses
 
 pytestmark = pytest.mark.parts("scheduler", "process-node", "jobset")
 
-RBAC = "rbac.authorization.k8s.io/v1"
+OF_THE_CLUSTER = (("ClusterRole", "", NAME), ("Role", NAMESPACE, NAME))
 CRDS = collection("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 WORKLOADS = ("kueue", "kueue.x-k8s.io", "workloads")
 """what is read of Kueue: the part that brings it, its group and its plural"""
@@ -51,53 +52,11 @@ NOT_OF_A_NAMESPACE = {"clustertrainingruntimes", "runtimeclasses"}
 FOREVER = "import time; time.sleep(600)"
 
 
-class Right(NamedTuple):
-    """One verb on one resource, perhaps on one object, perhaps in one namespace."""
-
-    group: str
-    resource: str
-    verb: str
-    name: str = ""
-    namespace: str = ""
-
-
 UNUSED: dict[Right, str] = {
     Right("trainer.kubeflow.org", "trainjobs/finalizers", "update"): (
         "asked for by API servers that run OwnerReferencesPermissionEnforcement, when a JobSet is made"
     ),
 }
-
-
-def rights(client: Client, *roles: tuple[str, str]) -> set[Right]:
-    """What the operator's account is granted, by the kinds and namespaces of its roles."""
-    found: set[Right] = set()
-    for kind, namespace in roles or (("ClusterRole", ""), ("Role", NAMESPACE)):
-        for rule in client.get(f"{collection(RBAC, kind, namespace)}/{NAME}")["rules"]:
-            found |= {
-                Right(group, resource, verb, name, namespace)
-                for group in rule["apiGroups"]
-                for resource in rule["resources"]
-                for verb in rule["verbs"]
-                for name in rule.get("resourceNames", [""])
-            }
-    return found
-
-
-def uses(event: Json) -> Iterator[Right]:
-    """The rights that a request has used: by account, by name, by namespace."""
-    about = event.get("objectRef")
-    if about is None:
-        return
-    resource = "/".join(filter(None, (about["resource"], about.get("subresource"))))
-    created = event["verb"] == "patch" and event["responseStatus"]["code"] == 201
-    for verb in {event["verb"], *(("create",) if created else ())}:
-        for name in {"", about.get("name", "")}:
-            for namespace in {"", about.get("namespace", "")}:
-                yield Right(about.get("apiGroup", ""), resource, verb, name, namespace)
-
-
-def refused(event: Json) -> bool:
-    return bool(event.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid")
 
 
 def is_there(client: Client, path: str) -> bool:
@@ -288,7 +247,7 @@ def test_every_right_is_used_and_nothing_else_is_asked_for(
     for live in LIVES:
         live(lives)
     delete_jobs(client, namespace)
-    granted = rights(client)
+    granted = rights(client, *OF_THE_CLUSTER)
     events = installed.audited()
     assert len(events) > 50
     asked = {f"{each['verb']} {each['requestURI']}" for each in events if refused(each)}
@@ -306,7 +265,7 @@ def test_for_one_namespace_it_has_the_rights_that_it_uses_there(
         for live in LIVES_OF_A_NAMESPACE:
             live(lives)
         delete_jobs(client, namespace)
-        granted = rights(client, ("Role", namespace))
+        granted = rights(client, ("Role", namespace, NAME))
         events = installed.audited()
         asked = {each["objectRef"]["resource"] for each in events if refused(each)}
         assert asked <= NOT_OF_A_NAMESPACE
@@ -343,7 +302,11 @@ def test_secrets_are_neither_listed_nor_read_nor_told(
     )
     told = [client.text("GET", collection(*kind, namespace)) for kind in kinds]
     assert not any(CANARY in each for each in (installed.words(), *told))
-    (own,) = {each.name for each in rights(client) if each.resource == "secrets" and each.verb == "get"}
+    (own,) = {
+        each.name
+        for each in rights(client, *OF_THE_CLUSTER)
+        if each.resource == "secrets" and each.verb == "get"
+    }
     assert own == "kubeflow-trainer-webhook-cert"
     assert account.get(f"{collection('v1', 'Secret', NAMESPACE)}/{own}")["data"].keys() == {
         "ca.crt",
