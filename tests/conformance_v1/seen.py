@@ -26,6 +26,8 @@ CONTROLLERS = (
 """whose labels and annotations v1's pods do not have"""
 LOOK_UP = re.compile(r"^case \$\{POD_NAME#.*?^esac\n", re.DOTALL | re.MULTILINE)
 """the lines of kubexec.sh that find the pod of a host, which v1 called as the host"""
+COMPLETION_INDEX = "JOB_COMPLETION_INDEX"
+"""what Kubernetes tells every pod of a Job whose pods have host names"""
 LABEL = re.compile(r"metadata\.labels\['(.+)'\]")
 
 
@@ -39,8 +41,9 @@ def seen_pod(
 ) -> dict[str, Any]:
     """Tell of a pod."""
     metadata, spec = manifest["metadata"], dict(manifest["spec"])
-    if spec.get("hostname") != role.pod.get("hostname"):
-        del spec["hostname"]  # of v1's pods it is their name
+    for field in ("hostname", "subdomain"):
+        if spec.get(field) != role.pod.get(field):
+            del spec[field]  # of v1's pods it is their name
     spec["containers"] = [_container(each, metadata, spec) for each in spec["containers"]]
     return {
         "role": role.lower,
@@ -124,7 +127,7 @@ def _resolved(env: list[Json], labels: Mapping[str, str]) -> list[Json]:
     return [
         {**each, "value": each["value"].replace(f"$({INDEX_VARIABLE})", number)} if "value" in each else each
         for each in resolved
-        if each["name"] != INDEX_VARIABLE
+        if each["name"] not in (INDEX_VARIABLE, COMPLETION_INDEX)
     ]
 
 

@@ -26,7 +26,7 @@ def job_spec(layout: Layout, part: Part, template: Object, installation: Install
     """The spec of the Jobs of a part."""
     spec: dict[str, Any] = {"parallelism": 1, "completions": 1, "backoffLimit": MOST, "template": template}
     if installation.judge == "operator":
-        return {**spec, "completionMode": "NonIndexed"}
+        return {**spec, "completionMode": "Indexed" if needs_hostnames(layout.job) else "NonIndexed"}
     spec["completionMode"] = "Indexed"
     if layout.job.kind.uses_ssh and part.role.name == "Launcher":
         return {**spec, **_tries(layout.job)}
@@ -39,6 +39,21 @@ def job_spec(layout: Layout, part: Part, template: Object, installation: Install
         spec["podReplacementPolicy"] = "Failed"
         spec["podFailurePolicy"] = {"rules": _exit_codes(layout.job, part.role)}
     return spec
+
+
+def network(layout: Layout, part: Part) -> Object:
+    """Where pods of the cluster find each other besides the Services of their replicas: mostly nowhere."""
+    if not needs_hostnames(layout.job):
+        return {"enableDNSHostnames": False}
+    return {"enableDNSHostnames": True, "subdomain": f"{layout.jobset_name(part)}-hosts"}
+
+
+def needs_hostnames(job: LegacyJob) -> bool:
+    """Tell whether pods announce their own host names, as torchrun's agents do where they come and go.
+
+    v1's pods were called as their Services. Ours bear random letters, so they get host names from JobSet.
+    """
+    return job.kind.name == "PyTorchJob" and job.spec.get("elasticPolicy") is not None
 
 
 def jobset_policies(layout: Layout, installation: Installation) -> dict[str, Any]:

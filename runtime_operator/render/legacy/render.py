@@ -25,7 +25,7 @@ from .mpi import Workers, account, config_data, config_name, launcher_name, role
 from .mpi_ssh import hosts_data, keys_name
 from .parts import NOTHING, Layout, Part, lay_out, stem_of
 from .pods import pod_template
-from .policies import job_spec, jobset_policies, waits_for
+from .policies import job_spec, jobset_policies, network, waits_for
 from .services import service_bodies
 from .story import Story, tell
 
@@ -105,7 +105,7 @@ def _jobset(layout: Layout, parts: Sequence[Part], installation: Installation, *
     ]
     spec: dict[str, Any] = {"replicatedJobs": jobs, **jobset_policies(layout, installation)}
     if installation.judge == "operator":
-        spec["network"] = {"enableDNSHostnames": False}
+        spec["network"] = network(layout, parts[0])
     if rests:
         spec["suspend"] = True
     labels = {OPERATOR_LABEL: job.kind.operator, JOB_LABEL: job.name}

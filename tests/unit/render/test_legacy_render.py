@@ -98,6 +98,16 @@ def test_a_users_labels_stay_but_for_the_number():
     assert "training.kubeflow.org/replica-index" not in kept
 
 
+def test_pods_of_an_elastic_job_have_host_names_and_others_none():
+    worker = {"Worker": {"replicas": 2}}
+    plain = render_legacy(legacy_job("PyTorchJob", worker)).find("JobSet")
+    assert plain["spec"]["network"] == {"enableDNSHostnames": False}
+    elastic = render_legacy(legacy_job("PyTorchJob", worker, elasticPolicy={"minReplicas": 1}))
+    spec = elastic.find("JobSet")["spec"]
+    assert spec["network"] == {"enableDNSHostnames": True, "subdomain": "job-hosts"}
+    assert spec["replicatedJobs"][0]["template"]["spec"]["completionMode"] == "Indexed"
+
+
 def test_variables_of_the_framework_come_once_and_last():
     pod = {
         "containers": [

@@ -1,0 +1,95 @@
+"""Real frameworks in jobs of the older kinds, as processes of one machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.util import find_spec
+from itertools import groupby
+
+import pytest
+
+from tests.legacy_jobs import legacy_document
+from tests.older_programs import ELASTIC_POLICY, ELASTIC_START, JAX, LINE, XGBOOST, elastic_env
+
+ONE_THREAD = {"name": "OMP_NUM_THREADS", "value": "1"}
+
+
+def role(container: str, *command: str, replicas: int = 1, env=(), **given) -> dict:
+    """Replicas that run a command."""
+    main = {"name": container, "image": "lab.example/train:1", "command": [*command], "env": [*env]}
+    return {"replicas": replicas, "pod": {"containers": [main]}, **given}
+
+
+def said(workshop, kind: str, roles: dict, *, timeout: float = 240, **spec) -> list[str]:
+    """What the pods of a job have printed until it had succeeded."""
+    document = {**legacy_document(kind, roles, **spec), "metadata": {"name": "job"}}
+    name = workshop.jobs.create(document)
+    assert workshop.jobs.wait(name, timeout=timeout).phase == "Complete"
+    return [line.text for line in workshop.jobs.logs(name, everybody=True)]
+
+
+def needs(wheel: str) -> None:
+    if find_spec(wheel) is None:
+        pytest.skip(f"needs the wheel of {wheel}: pip install {wheel}")
+
+
+def test_a_master_and_three_workers_train_with_gloo(workshop) -> None:
+    train = [sys.executable, "-c", LINE]
+    roles = {
+        "Master": role("pytorch", *train, env=[ONE_THREAD]),
+        "Worker": role("pytorch", *train, replicas=3, env=[ONE_THREAD]),
+    }
+    lines = sorted(line for line in said(workshop, "PyTorchJob", roles) if line.startswith("rank"))
+    assert lines == [f"rank {rank} of 4 has weight 3.00" for rank in range(4)]
+
+
+def test_an_elastic_job_loses_a_worker_and_regains_it(workshop, tmp_path) -> None:
+    start = ["sh", "-c", ELASTIC_START]
+    worker = role("pytorch", *start, replicas=3, env=elastic_env(str(tmp_path)), restartPolicy="ExitCode")
+    lines = said(workshop, "PyTorchJob", {"Worker": worker}, nprocPerNode="1", elasticPolicy=ELASTIC_POLICY)
+    together = [line.removeprefix("together ") for line in lines if line.startswith("together ")]
+    assert [count for count, _ in groupby(together)][-3:] == ["3", "2", "3"]
+
+
+def test_xgboost_trains_with_its_master_as_the_tracker(workshop) -> None:
+    needs("xgboost")
+    train = [sys.executable, "-c", XGBOOST]
+    roles = {"Master": role("xgboost", *train), "Worker": role("xgboost", *train, replicas=2)}
+    lines = sorted(line for line in said(workshop, "XGBoostJob", roles) if line.startswith("rank"))
+    assert lines == [f"rank {rank} of 3: 5 rounds, right True" for rank in range(3)]
+
+
+def test_jax_trains_over_two_processes(workshop) -> None:
+    needs("jax")
+    worker = role("jax", sys.executable, "-c", JAX, replicas=2)
+    lines = sorted(line for line in said(workshop, "JAXJob", {"Worker": worker}) if "weight" in line)
+    assert lines == [f"process {rank} of 2 has weight 3.00" for rank in range(2)]
+
+
+TF_CONFIG = """
+import json, os, socket
+config = json.loads(os.environ["TF_CONFIG"])
+mine = config["cluster"][config["task"]["type"]][config["task"]["index"]]
+host, _, port = mine.rpartition(":")
+reached = {role: [socket.gethostbyname(each.rpartition(":")[0]) for each in found]
+           for role, found in config["cluster"].items()}
+server = socket.create_server((host, int(port)))  # where the others would look for this one
+apart = len({*sum(reached.values(), [])})
+print(json.dumps({"task": config["task"], "cluster": config["cluster"], "apart": apart}))
+"""
+
+
+def test_every_role_of_a_tfjob_has_its_place_in_one_cluster(workshop) -> None:
+    show = [sys.executable, "-c", TF_CONFIG]
+    counts = {"Chief": 1, "PS": 2, "Worker": 2, "Evaluator": 1}
+    roles = {name: role("tensorflow", *show, replicas=count) for name, count in counts.items()}
+    found = [json.loads(line) for line in said(workshop, "TFJob", roles, successPolicy="AllWorkers")]
+    assert len(found) == 6
+    assert {(each["task"]["type"], each["task"]["index"]) for each in found} == {
+        (name.lower(), index) for name, count in counts.items() for index in range(count)
+    }
+    assert {json.dumps(each["cluster"], sort_keys=True) for each in found} == {
+        json.dumps(found[0]["cluster"], sort_keys=True)
+    }
+    assert {each["apart"] for each in found} == {6}
