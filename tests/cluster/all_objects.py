@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from .control_plane.client import DISCOVERY, ApiError, Client, Json
+from .control_plane.client import DISCOVERY, ApiError, Client, Json, eventually
 
 NAMES_ONLY = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 PASSING = {"events", "endpointslices.discovery.k8s.io"}
@@ -22,13 +22,19 @@ def all_objects(client: Client) -> set[str]:
 
 def _listed(client: Client, path: str) -> list[Json]:
     """What a list holds; nothing where the kind has gone since it was told of."""
+    (items,) = eventually(f"{path} is listed", lambda: _asked(client, path))
+    return items
+
+
+def _asked(client: Client, path: str) -> tuple[list[Json]] | None:
+    """The answer; None where the API server still prepares for a kind that came a moment ago."""
     try:
         items: list[Json] | None = json.loads(client.text("GET", path, accept=NAMES_ONLY))["items"]
     except ApiError as refused:
-        if refused.code != 404:
+        if refused.code not in (404, 429):
             raise
-        return []
-    return items or []
+        return ([],) if refused.code == 404 else None
+    return (items or [],)
 
 
 def _collections(client: Client) -> Iterator[tuple[str, str]]:
