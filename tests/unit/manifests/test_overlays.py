@@ -213,6 +213,29 @@ def test_the_older_kinds_are_added_to_the_rest_and_all_but_one_are_served() -> N
     assert {name for _, name in OLDER_KINDS} <= named
 
 
+@pytest.mark.parametrize("overlay", ["kubeflow", "coscheduling"])
+def test_the_older_kinds_can_be_added_to_another_overlay(overlay: str, tmp_path: Path) -> None:
+    resources, components = (
+        [os.path.relpath(ROOT / "manifests" / each, tmp_path.resolve())]
+        for each in (f"overlays/{overlay}", "older_kinds")
+    )
+    namespace = manager(overlay)["metadata"]["namespace"]
+    kustomization = {"namespace": namespace, "resources": resources, "components": components}
+    (tmp_path / "kustomization.yaml").write_text(json.dumps(kustomization))
+    built = subprocess.run(["kubectl", "kustomize", str(tmp_path)], capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    found = {
+        (each["kind"], each["metadata"]["name"]): each
+        for each in yaml.load_all(built.stdout, Loader=yaml.CSafeLoader)
+    }
+    assert found.keys() >= {(each["kind"], each["metadata"]["name"]) for each in objects(OLDER)} - {
+        ("Namespace", "kubeflow-system")
+    }
+    for resource, name in OLDER_KINDS:
+        (hook,) = found[resource.kind, name]["webhooks"]
+        assert hook["clientConfig"]["service"]["namespace"] == namespace
+
+
 def test_every_right_on_the_older_kinds_is_on_all_of_them() -> None:
     plurals = {kind.plural for kind in LEGACY_KINDS.values()}
     roles = [each for each in of_kind(OLDER, "ClusterRole") if "older-kinds" in each["metadata"]["name"]]

@@ -21,6 +21,7 @@ PARTS = {
     "Kueue": ("managers", "sigs.k8s.io/kueue"),
     "Kubeflow Trainer": ("managers", "github.com/kubeflow/trainer/v2"),
     "KWOK": ("managers", "sigs.k8s.io/kwok"),
+    "Training Operator": ("training_operator", "github.com/kubeflow/training-operator"),
 }
 """the Go module of each part, and in which go.mod of the control plane it is pinned"""
 SAID_OTHERWISE = {"Python", "Linux, x86_64"}
