@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...api.legacy import LegacyJob
+from ...render.legacy.mpi import launcher_name
 from .decide import Event
 
 Json = Mapping[str, Any]
@@ -20,6 +21,11 @@ def in_the_way(
         if there is not None and not is_owned(there, job):
             return each
     return None
+
+
+def may_be_anothers(job: LegacyJob, target: Json) -> bool:
+    """Tell whether an object is made only where there is none: an account that the job itself names."""
+    return bool(target["kind"] == "ServiceAccount" and target["metadata"]["name"] != launcher_name(job))
 
 
 def clash(job: LegacyJob, target: Json) -> Event:

@@ -31,7 +31,7 @@ from .caches import OlderCaches
 from .changes import LATER, Changes, changes
 from .conditions import FAILED, SUCCEEDED, is_finished
 from .decide import Decision, Event, decide, refused
-from .foreign import clash, in_the_way, is_owned
+from .foreign import clash, in_the_way, is_owned, may_be_anothers
 from .kinds import OlderKey
 from .other_operator import is_another_operators
 from .pods import RUNNING, newest
@@ -161,7 +161,8 @@ class OlderReconciler:
             name = each["metadata"]["name"]
             if each["kind"] == "JobSet" and name in seen.going:
                 continue  # its end wakes us
-            if each["kind"] == "Secret" and self._has_secret(name, job, seen, memory):
+            is_made_once = each["kind"] == "Secret" or may_be_anothers(job, each)
+            if is_made_once and self._has_made(name, job, seen, memory):
                 continue
             stored = seen.existing.get((each["kind"], name))
             try:
@@ -186,8 +187,8 @@ class OlderReconciler:
             if parallelism != wanted:
                 await self._writer.hold(job, name, uid, wanted)
 
-    def _has_secret(self, name: str, job: LegacyJob, seen: Seen, memory: Memory) -> bool:
-        """A job that has its JobSet has its Secrets, which are made before."""
+    def _has_made(self, name: str, job: LegacyJob, seen: Seen, memory: Memory) -> bool:
+        """A job that has its JobSet has its Secrets, and the account it names: they are made before."""
         return name in memory.secrets or _has_jobset(job, seen)
 
     def _refused(self, document: Object, child: Object, error: ApiError | Retryable, memory: Memory) -> None:

@@ -8,6 +8,7 @@ it was made with; of one that rests as much may change as JobSet allows.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any, NoReturn
 
@@ -26,7 +27,7 @@ from ..memory import Memory
 from ..metrics import Metrics
 from ..secrets import NAMESAKE_AGAIN_AFTER, create_secret
 from .caches import OlderCaches
-from .foreign import is_owned
+from .foreign import is_owned, may_be_anothers
 from .kinds import resource_of_kind
 
 
@@ -54,6 +55,10 @@ class OlderWriter:
             memory.secrets.add(wanted["metadata"]["name"])
             return True
         resource = self._caches.resource_of(dict(wanted))
+        if stored is None and may_be_anothers(job, wanted):
+            await self._create_unless_there(resource, wanted)
+            memory.secrets.add(wanted["metadata"]["name"])
+            return True
         if stored is None:
             stored = await self._create(resource, wanted, job)
             if stored is None:
@@ -75,6 +80,14 @@ class OlderWriter:
         self._metrics.wrote("create", resource.kind)
         self._caches.wrote(resource, raw)
         return None
+
+    async def _create_unless_there(self, resource: Resource, wanted: Object) -> None:
+        """Make an object; one that is there already does as well."""
+        body = orjson.dumps(wanted, default=list)
+        with suppress(AlreadyExists):
+            raw = await self._transport.create(resource, wanted["metadata"]["namespace"], body)
+            self._metrics.wrote("create", resource.kind)
+            self._caches.wrote(resource, raw)
 
     async def _found(self, resource: Resource, wanted: Object, job: LegacyJob) -> Object:
         """What stands where ours is to be made; Retryable if it is about to go."""

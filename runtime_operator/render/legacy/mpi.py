@@ -84,7 +84,7 @@ def role_rules(worker_pods: Iterable[str]) -> list[Object]:
 
 
 def account(job: LegacyJob) -> str:
-    """The ServiceAccount of the launcher: the one that its template names, or one made for it."""
+    """The ServiceAccount of the launcher: the one that its template names, or one called after it."""
     launcher = job.role("Launcher")
     return str((launcher.pod.get("serviceAccountName") if launcher else "") or launcher_name(job))
 

@@ -60,7 +60,7 @@ def render_legacy(
             if job.kind.uses_ssh:
                 objects += _ssh(layout, running, facts, installation)
             elif job.kind.name == "MPIJob":
-                objects += _mpi(job, workers, running, installation)
+                objects += _mpi(job, workers, running, facts, installation)
             objects += [*_services(layout), *_autoscaler(job)]
         objects += _pod_group(job, story, installation)
     objects += _jobsets(layout, installation, rests=job.policy.suspend or not is_placed)
@@ -142,12 +142,20 @@ def _reachable(job: LegacyJob, workers: Workers, installation: Installation) -> 
     return frozenset(range(worker.replicas))
 
 
+def _is_anothers(job: LegacyJob, account: Object | None) -> bool:
+    """Tell whether an account that the launcher names is there already; one of our name has to be ours."""
+    if account is None or account["metadata"]["name"] == launcher_name(job):
+        return False
+    owners = at(account, "metadata").get("ownerReferences") or ()
+    return all(each.get("uid") != job.metadata.get("uid") for each in owners)
+
+
 def _mpi(
-    job: LegacyJob, workers: Workers, running: frozenset[int], installation: Installation
+    job: LegacyJob, workers: Workers, running: frozenset[int], facts: Facts, installation: Installation
 ) -> Iterator[Object]:
     labels, name = {"app": job.name}, launcher_name(job)
-    if account(job) == name:
-        yield _owned(job, "v1", "ServiceAccount", name, labels)
+    if not _is_anothers(job, facts.existing.get(("ServiceAccount", account(job)))):
+        yield _owned(job, "v1", "ServiceAccount", account(job), labels)
     yield _owned(
         job, "v1", "ConfigMap", config_name(job), labels, data=config_data(job, running, installation)
     )
