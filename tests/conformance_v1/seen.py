@@ -2,7 +2,8 @@
 
 Pods are told by their place, under the name that v1 gave them: the real one ends in random letters. Field
 references that JobSet's labels answer are resolved, and the variable that only carries a number into a text
-is left out (docs/deviations.md, Older kinds).
+is left out, as are the lines by which an MPI launcher finds a pod of such a name (docs/deviations.md, Older
+kinds).
 """
 
 from __future__ import annotations
