@@ -13,7 +13,7 @@ import os
 import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from .process.living_pod import Pod
 
 Request = Mapping[str, Any]
 
-MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 18
 STREAMS = 2
 PAUSE_SECONDS = 0.1
 PATIENCE_SECONDS = 1800.0
@@ -66,7 +66,7 @@ async def _accept(door: socket.socket, find: Find) -> None:
 
 async def _attend(client: socket.socket, find: Find) -> None:
     """Run what one client asks for, until it ends or the client goes."""
-    with client:
+    with client, suppress(OSError, ValueError, KeyError):  # who is gone or talks nonsense harms no other
         await _news(client)
         with _received(client) as (request, streams):
             if not request or len(streams) != STREAMS or not _is_own(client):

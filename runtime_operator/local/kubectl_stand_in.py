@@ -28,9 +28,9 @@ def main(address: str, words: list[str]) -> int:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as way:
         try:
             way.connect(f"\0{address}")
+            socket.send_fds(way, [json.dumps(request).encode()], [1, 2])
         except OSError as error:
             return _fail(f"kubectl: the job's runner does not answer: {error.strerror}")
-        socket.send_fds(way, [json.dumps(request).encode()], [1, 2])
         answer = json.loads(way.recv(1 << 16) or '{"error": "the job\'s runner is gone"}')
     return int(answer["code"]) if "code" in answer else _fail(f"kubectl: {answer['error']}")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -72,6 +73,27 @@ def test_a_host_is_waited_for(tmp_path):
 
     assert asyncio.run(called(tmp_path, find, "exec", "job-worker-0", "--", "true"))[0] == 0
     assert len(looks) > 3
+
+
+def test_a_client_that_goes_or_talks_nonsense_harms_no_other(tmp_path):
+    async def scene() -> tuple[int, list[str]]:
+        pod = Here()
+        served = serve_commands(tmp_path, {"job-worker-1": Target(pod, "mpi")}.get)
+        try:
+            for said in (b"no json", b"{}", b'{"host": "job-worker-9", "command": ["true"]}'):
+                with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as way:
+                    way.connect(f"\0{address_of(tmp_path)}")
+                    socket.send_fds(way, [said], [1, 2])
+                    await asyncio.sleep(0)
+            words = ("exec", "job-worker-1", "--", "true")
+            command = [sys.executable, "-IS", str(PROGRAM), address_of(tmp_path), *words]
+            process = await asyncio.create_subprocess_exec(*command)
+            return await process.wait(), pod.containers
+        finally:
+            served.cancel()
+            await asyncio.wait({served})
+
+    assert asyncio.run(scene()) == (0, ["mpi", "mpi"])
 
 
 USAGE = "kubectl: on one machine it knows only: exec HOST [--container NAME] -- COMMAND\n"
