@@ -5,7 +5,7 @@ there. The whole way is gone once, and each test looks at one thing that was see
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -60,6 +60,8 @@ class Story:
     """what is left of the Training Operator when it is removed"""
     afterwards: str
     """how a job ends that is made when it is gone"""
+    specs: tuple[dict[str, Json], dict[str, Json]] = field(default_factory=lambda: ({}, {}))
+    """of the jobs that were there, under its CRDs and under ours"""
     refusal: str = ""
     """what a person is told who creates a job when somebody has installed it again"""
 
@@ -93,6 +95,14 @@ class Jobs:
         return eventually(
             f"{name} is {' or '.join(types)}", now, say=lambda: str(self.client.get(self.path(kind, name)))
         )
+
+    def specs(self) -> dict[str, Json]:
+        """What is stored of the specs of all jobs."""
+        return {
+            each["metadata"]["name"]: each["spec"]
+            for kind in ROLES
+            for each in self.client.items(collection(V1, kind, PLACE))
+        }
 
     def pods(self, name: str) -> list[Json]:
         return pods_of(self.client, PLACE, f"{JOB_LABEL}={name}")
@@ -129,8 +139,11 @@ def story(plane: Plane) -> Story:
         for kind, name in zip(ROLES, THEIRS, strict=True):
             jobs.state(kind, name, "Running")
         jobs.state("TFJob", RESTS, "Suspended")
+        before = jobs.specs()
         run_steps(plane, STEPS[:-REMOVES_IT], {OURS: ours.folder})
+        after = jobs.specs()
         told = side_by_side(jobs, it, ours)
+        told.specs = before, after
         run_steps(plane, STEPS[-REMOVES_IT:], {})
         told.left = left_of(client)
         jobs.make("TFJob", "afterwards")
@@ -190,6 +203,12 @@ def test_what_it_has_begun_stays_its_own(story: Story) -> None:
     kinds = dict(zip(THEIRS, ROLES, strict=True))
     assert {name: story.owners[name] for name in THEIRS} == {name: {kind} for name, kind in kinds.items()}
     assert story.resumed_by == {"TFJob"}
+
+
+def test_our_kinds_take_the_place_of_its_kinds_and_what_is_stored_stays(story: Story) -> None:
+    before, after = story.specs
+    assert before.keys() == {*THEIRS, RESTS}
+    assert after == before
 
 
 def test_new_jobs_are_ours(story: Story) -> None:
