@@ -204,7 +204,8 @@ class Pods:
 
     def _listen(self, name: str) -> Listener:
         def hear(event: PodEvent) -> None:
-            if event.kind in _TOLD and not (event.kind == "exited" and event.exit_code == 0):
+            is_expected = event.kind == "exited" and (event.exit_code == 0 or name in self._cancelled)
+            if event.kind in _TOLD and not is_expected:
                 message = ": ".join(part for part in (event.container, event.message) if part)
                 self._tell(name, event.reason, message, _TOLD[event.kind])
             self._changed()

@@ -101,6 +101,8 @@ def test_open_mpi_reduces_over_the_workers_of_an_mpijob_of_v1(workshop, tmp_path
     lines = workshop.run(document("MPIJob", roles, slotsPerWorker=2), timeout=120)
     said = sorted(line.partition(" on ")[2] for line in lines if line.startswith("rank"))
     assert said == ["job-worker-0-0: 10"] * 2 + ["job-worker-1-0: 10"] * 2
+    told = [each.object for each in workshop.jobs.events("job") if each.warning]
+    assert told == []  # that a worker sleeps no more when the job is over is no mishap
 
 
 @with_open_mpi
