@@ -29,5 +29,7 @@ class Memory:
     waited_for_cause: bool = False
     words: dict[str, str] = field(default_factory=dict)
     """by pod and container: its last words"""
+    begun_at: float | None = None
+    """when a job of an older kind got its JobSet, until the rest of it is made"""
     told: dict[str, str] = field(default_factory=dict)
     """by reason: the last event"""

@@ -57,7 +57,7 @@ class Operator:
             now=now,
         )
         self._jobs = Worklist(Reconciler(around), metrics, workers=settings.workers)
-        older = OlderReconciler(around, self.older, is_busy=lambda: len(self._older_jobs) > 0)
+        older = OlderReconciler(around, self.older, others_wait=lambda: len(self._older_jobs) > 0)
         self._older_jobs = Worklist(older, metrics, workers=settings.workers)
 
     async def watch(self) -> None:

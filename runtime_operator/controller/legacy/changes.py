@@ -16,8 +16,8 @@ Existing = Mapping[tuple[str, str], Json]
 
 REMOVED = ("Service", "PodGroup", "HorizontalPodAutoscaler")
 """kinds of objects that go before the job does"""
-LATER = ("Service", "HorizontalPodAutoscaler")
-"""kinds that no pod needs in order to start"""
+LATER = ("Service", "HorizontalPodAutoscaler", "Role", "RoleBinding")
+"""kinds that no pod needs in order to start; a launcher of MPI waits for its rights"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ be done. Here the world is read from the caches and the rest is done: objects ar
 the status written, pods labelled, and what is to go is deleted. The end of a job is written before its pods
 are touched, so that whoever comes after a crash knows of it. A pass over an unchanged world writes nothing.
 
-While other jobs wait, a pass ends with the JobSet, whose pods take longest to come; the next one makes the
-names of the pods, which nobody resolves before they run, and tells.
+While other jobs are begun, a pass ends with the JobSet, whose pods take longest to come; the next one makes
+the names of the pods, which nobody resolves before they run, and tells.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ...render.plan import Object, Plan
 from ..decisions import Decisions
 from ..memory import Memory
 from ..passes import Pass, Surroundings
+from .beginnings import LOOK_AGAIN_AFTER, Beginnings
 from .caches import OlderCaches
 from .changes import LATER, Changes, changes
 from .conditions import FAILED, SUCCEEDED, is_finished
@@ -50,8 +51,9 @@ WORKER = "Worker"
 class OlderReconciler:
     """Called with the key of a job."""
 
-    def __init__(self, around: Surroundings, caches: OlderCaches, is_busy: Callable[[], bool]) -> None:
-        self._around, self._caches, self._is_busy = around, caches, is_busy
+    def __init__(self, around: Surroundings, caches: OlderCaches, others_wait: Callable[[], bool]) -> None:
+        self._around, self._caches = around, caches
+        self._beginnings = Beginnings(around.clock, others_wait)
         self._world = OlderWorld(caches)
         self._writer = OlderWriter(around.transport, caches, around.metrics)
         self._decisions = Decisions(around.recorder)
@@ -70,6 +72,8 @@ class OlderReconciler:
             return Pass()
         job = read_legacy(document)
         memory = self._memory_of(key, cached.head.uid)
+        if self._beginnings.go_first(memory):
+            return Pass(again=LOOK_AGAIN_AFTER)
         return await self._look_and_do(document, job, memory)
 
     def _memory_of(self, key: OlderKey, uid: str) -> Memory:
@@ -134,9 +138,10 @@ class OlderReconciler:
                 await self._report(document, job, decision, memory)
                 self._count_end(job, decision)
             if todo is not None:
-                failed, is_new = await self._apply(document, job, seen, todo.apply, memory)
-                if is_new and self._is_busy():
-                    return Pass(again=0.0, failed=failed)
+                with self._beginnings.counted(begins=not _has_jobset(job, seen)):
+                    failed, is_new = await self._apply(document, job, seen, todo.apply, memory)
+                if is_new and self._beginnings.begun(memory):
+                    return Pass(again=LOOK_AGAIN_AFTER, failed=failed)
                 await self._hold(job, seen, todo)
                 if failed is None:
                     failed, _ = await self._apply(document, job, seen, todo.later, memory)

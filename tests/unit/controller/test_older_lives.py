@@ -226,6 +226,30 @@ async def test_a_kind_that_is_not_served_is_left_alone(served):
 
 
 @in_virtual_time
+async def test_of_a_burst_every_job_gets_its_jobset_before_any_gets_its_names():
+    async with OlderStage() as stage:
+        names = [f"job-{number}" for number in range(20)]
+        for each in names:
+            stage.create("JAXJob", {"Worker": {"replicas": 3}}, name=each)
+        await stage.settle(20)
+        made = [each.resource for each in stage.written() if each.verb == "create"]
+        assert made[:20] == [JOBSETS] * 20
+        assert made[20:] == [SERVICES] * 60
+        assert all(stage.types("JAXJob", each) == ["Created"] for each in names)
+
+
+@in_virtual_time
+async def test_a_steady_stream_of_others_keeps_a_job_from_its_names_for_seconds_only():
+    async with OlderStage() as stage:
+        stage.transport.write_takes = 1.0
+        for number in range(60):
+            stage.create("JAXJob", {"Worker": {}}, name=f"job-{number}")
+            await stage.settle(0.5)
+            if number == 20:
+                assert "job-0-worker-0" in stage.names(SERVICES)
+
+
+@in_virtual_time
 async def test_a_kind_is_served_from_the_moment_that_its_crd_is_there():
     async with OlderStage() as stage:
         stage.api.withdraw(KINDS["PyTorchJob"])
