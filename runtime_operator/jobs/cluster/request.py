@@ -59,7 +59,8 @@ def prepare(documents: Document | Sequence[Document], *, namespace: str) -> Requ
     if older := next((each for each in given if is_legacy(each)), None):
         kind = older["kind"]
         raise SpecError(
-            f"kind: {kind}s are not run in a cluster yet; run it here, or `convert` it to a TrainJob"
+            f"kind: {kind}s are run in a cluster by `kubectl create -f FILE`;"
+            " this command runs them here, or `convert` makes TrainJobs of them"
         )
     if len(jobs) != 1:
         raise SpecError(f"needs one TrainJob, got {len(jobs)}; give one at a time")

@@ -78,7 +78,8 @@ WRONG = {
     "two jobs": ([JOB, JOB], "needs one TrainJob, got 2"),
     "an older kind": (
         [{"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "a"}}],
-        "kind: TFJobs are not run in a cluster yet; run it here, or `convert` it to a TrainJob",
+        "kind: TFJobs are run in a cluster by `kubectl create -f FILE`;"
+        " this command runs them here, or `convert` makes TrainJobs of them",
     ),
     "no name": ([{**JOB, "metadata": {}}], "metadata.name: is missing"),
     "another namespace": (
