@@ -1,4 +1,4 @@
-"""What Katib's webhooks ask of an Experiment whose trials are TrainJobs or Jobs, as one list of broken rules.
+"""What Katib asks of an Experiment, as one list of broken rules; and what it reads of trials of older kinds.
 
 Katib itself does not run here. Each rule is what its admission refuses, or what makes each trial fail later.
 """
@@ -16,6 +16,10 @@ METRIC = re.compile(r"[A-Za-z0-9_-]+")
 SHELL = set("$`;&|<>(){}[]*?!#~\"'\\\n")
 KINDS = {"TrainJob": "trainer.kubeflow.org/v1alpha1", "Job": "batch/v1"}
 """kinds whose conditions Katib fills in, and which its configuration lets be trials"""
+OLDER_KINDS = ("TFJob", "PyTorchJob", "MPIJob", "XGBoostJob")
+"""kinds of kubeflow.org/v1 that it knows as well"""
+PRIMARY_LABELS = {"training.kubeflow.org/job-role": "master"}
+"""of the pods whose log is read where an experiment of an older kind names none"""
 READING = ("StdOut", "File", "TensorFlowEvent")
 """collectors for which a sidecar comes into the pod, and its command is wrapped"""
 SAMPLES = {"double": "0.001", "int": "3"}
@@ -58,6 +62,18 @@ def commands(trial: Json) -> list[list[str]]:
         return [[*trainer.get("command", ()), *trainer.get("args", ())]]
     containers = trial["spec"]["template"]["spec"]["containers"]
     return [[*each.get("command", ()), *each.get("args", ())] for each in containers]
+
+
+def primary_templates(jobset: Json) -> list[Json]:
+    """The templates of the pods that get a collector: it comes when a pod is created, or never."""
+    templates = [each["template"]["spec"]["template"] for each in jobset["spec"]["replicatedJobs"]]
+    return [each for each in templates if PRIMARY_LABELS.items() <= each["metadata"]["labels"].items()]
+
+
+def trial_has(end: str, status: Json) -> bool:
+    """Whether a trial has Succeeded or Failed, by the conditions that Katib fills in for the older kinds."""
+    found = [each for each in status.get("conditions") or () if each["type"] == end]
+    return bool(found) and found[0]["status"] == "True"
 
 
 def _of_counts(spec: Json) -> Iterator[str]:
@@ -103,11 +119,15 @@ def _of_template(spec: Json) -> Iterator[str]:
 
 def _of_trial(spec: Json) -> Iterator[str]:
     template, trial = spec["trialTemplate"], spec["trialTemplate"]["trialSpec"]
-    if KINDS.get(trial.get("kind")) != trial.get("apiVersion"):
+    known = {**KINDS, **dict.fromkeys(OLDER_KINDS, "kubeflow.org/v1")}
+    if known.get(trial.get("kind")) != trial.get("apiVersion"):
         yield "a kind that is no trial"
         return
     if set(trial.get("metadata") or {}) & {"name", "namespace"}:
         yield "a trial with a name or a namespace of its own"
+    if trial["kind"] in OLDER_KINDS:
+        yield from _of_older(trial, template)
+        return
     yield from _of_train_job(trial) if trial["kind"] == "TrainJob" else _of_job(trial, template)
     if spec.get("metricsCollectorSpec", {}).get("collector", {}).get("kind", "StdOut") not in READING:
         return
@@ -121,6 +141,13 @@ def _of_trial(spec: Json) -> Iterator[str]:
 def _of_train_job(trial: Json) -> Iterator[str]:
     if trial["spec"].get("initializer"):
         yield "initializers, whose pods have no primary container"
+
+
+def _of_older(trial: Json, template: Mapping[str, Any]) -> Iterator[str]:
+    roles = next(value for name, value in trial["spec"].items() if name.endswith("ReplicaSpecs"))
+    names = {each["name"] for role in roles.values() for each in role["template"]["spec"]["containers"]}
+    if template.get("primaryContainerName") not in names:
+        yield "a primary container that no role has"
 
 
 def _of_job(trial: Json, template: Mapping[str, Any]) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 A role is one replicated job with a Job a replica, so that each replica restarts on its own and
 `kubectl logs job/NAME-worker-1` finds it. The first replica of a PaddleJob knows its own address instead of
-another's, so it stands apart. The stem of all names is the job's own; where that would be too long for a pod
-or a Service it is cut and ends in a digest, since v1 took such names.
+another's, and that of a trial of Katib bears a label from the start, so these stand apart. The stem of all
+names is the job's own; where that would be too long for a pod or a Service it is cut and ends in a digest,
+since v1 took such names.
 
 A JobSet cannot change its size. So replicas that are added to a running job get JobSets of their own, and the
 Jobs of those that are taken away stay without pods.
@@ -26,6 +27,7 @@ MANY = "-9999"
 """room for numbers of replicas, so that names stay while a job grows"""
 ADDED = "r"
 """the replicated job of a replica that was added"""
+TRIAL = ("Trial", "kubeflow.org/v1beta1")
 NOTHING: Mapping[str, int] = {}
 JOB_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-index']"
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
@@ -153,10 +155,21 @@ def leads(job: LegacyJob, role: Role, index: int) -> bool:
 def _parts(job: LegacyJob, role: Role) -> Iterator[Part]:
     """The parts of a role whose JobSet is yet to be made; without replicas it has none."""
     meets = job.kind.name == "PaddleJob" and role is (job.role("Master") or role)
-    first = min(role.replicas, 1) if meets else role.replicas
+    speaks = _is_trial(job) and leads(job, role, 0) and not leads(job, role, 1)
+    first = min(role.replicas, 1) if meets or speaks else role.replicas
     for name, start, count in ((role.lower, 0, first), (f"{role.lower}-n", first, role.replicas - first)):
         if count > 0:
             yield Part(role, name, start, count)
+
+
+def _is_trial(job: LegacyJob) -> bool:
+    """Tell whether Katib has made the job.
+
+    It looks for the pod that speaks for a job when pods are created. So that one needs its label by then,
+    and the others of its role must not have it.
+    """
+    owners = job.metadata.get("ownerReferences") or ()
+    return any((each.get("kind"), each.get("apiVersion")) == TRIAL for each in owners)
 
 
 def _kept(job: LegacyJob, role: Role, made: Mapping[str, int]) -> Iterator[Part]:

@@ -41,6 +41,8 @@ def pod_template(layout: Layout, part: Part, installation: Installation) -> Obje
     labels.pop(INDEX_LABEL, None)  # no number is that of all
     if part.count == 1:
         labels |= replica_labels(job, role, part.first)
+    elif all(leads(job, role, index) for index in part.indices):
+        labels[JOB_ROLE_LABEL] = MASTER
     metadata = {**at(role.template, "metadata"), "labels": labels}
     return gang_marks({"metadata": metadata, "spec": spec}, job, role, installation)
 
