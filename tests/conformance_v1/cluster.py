@@ -67,6 +67,13 @@ class Cluster:
                 if pod.terminating and pod.report.phase == RUNNING:
                     yield pod, self.attempts[pod.job].index(pod.uid)
 
+    def completed(self) -> Iterator[str]:
+        """The Jobs that are complete."""
+        for jobset in self.jobsets.values():
+            for job in jobset.jobs:
+                if any((each.type, each.status) == ("Complete", "True") for each in job.status.conditions):
+                    yield job.name
+
     def existing(self) -> dict[tuple[str, str], Json]:
         """All objects, as the operator sees them."""
         return {**self.objects, **{("JobSet", name): each.jobset for name, each in self.jobsets.items()}}

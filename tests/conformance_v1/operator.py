@@ -99,6 +99,10 @@ class Operator:
                     deleted=pod.deleted is not None,
                 )
             )
+        with_pods = {pod.job for pod, _ in self.cluster.pods()}
+        for name in set(self.cluster.completed()) & places.keys() - with_pods:
+            part, index = places[name]
+            found.append(PodState(part.role.name, index, name, "Succeeded", exit_code=0))
         return found
 
     def _look(self) -> None:

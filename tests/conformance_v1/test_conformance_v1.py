@@ -98,3 +98,11 @@ def test_pods_that_fail_again_and_again_are_replaced_until_the_limit():
     steps = answer({"input": [*others, limited], "script": script})["steps"]
     assert [step["state"] for step in steps] == ["Running", "Running", "Running", "Failed"]
     assert [step["pods"][-1]["incarnation"] for step in steps] == [1, 2, 3, 3]
+
+
+def test_a_replica_that_has_ended_well_counts_when_its_pod_is_gone():
+    case = ALL["jax-three-processes"]
+    script = [{"end": "worker-0", "code": 0}, {"delete": "worker-0"}, {"end": "worker-1 worker-2", "code": 0}]
+    steps = answer({"input": case["input"], "script": script})["steps"]
+    assert [step["state"] for step in steps] == ["Running", "Running", "Running", "Succeeded"]
+    assert [len(step["pods"]) for step in steps] == [3, 3, 2, 2]

@@ -15,6 +15,7 @@ from typing import Any
 
 from ...api.legacy import LEGACY_KINDS
 from ...api.legacy.names import API_VERSION
+from ...conditions import is_true
 from ...errors import Retryable
 from ...kube.cache import Cached, Json, Key
 from ...kube.discovery import discover
@@ -38,10 +39,13 @@ class Replica:
     """What is remembered of a batch Job."""
 
     parallelism: int
+    is_complete: bool
+    """its pod has ended well, and may be gone"""
 
 
 def _replica(job: Json) -> Replica:
-    return Replica(int(job["spec"].get("parallelism", 1)))
+    conditions = (job.get("status") or {}).get("conditions") or ()
+    return Replica(int(job["spec"].get("parallelism", 1)), is_true(conditions, "Complete"))
 
 
 class OlderCaches:

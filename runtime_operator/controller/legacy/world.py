@@ -6,11 +6,11 @@ pods any more, and nothing of its name can be made until it is gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...api.legacy import LegacyJob
-from ...kube.cache import Json
+from ...kube.cache import Cached, Json
 from ...kube.resource import JOBS
 from ...render.facts import Facts
 from ...render.legacy.gang import may_have_pods
@@ -21,21 +21,25 @@ from ..memory import Memory
 from .caches import OlderCaches
 from .foreign import is_owned
 from .indices import OF_JOB, OF_JOBSET
-from .pods import FAILED, RUNNING, PodState
+from .pods import FAILED, RUNNING, SUCCEEDED, PodState
 from .replica_view import ReplicaView
+
+Existing = Mapping[tuple[str, str], Json]
+"""by kind and name"""
+Places = Mapping[str, tuple[Part, int]]
+"""each replica by the name of its Job"""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What there is."""
 
-    existing: Mapping[tuple[str, str], Json]
-    """by kind and name, but for what is being deleted"""
+    existing: Existing
+    """but for what is being deleted"""
     going: frozenset[str]
     """the names of JobSets that are"""
     layout: Layout
-    places: Mapping[str, tuple[Part, int]]
-    """each replica by the name of its Job"""
+    places: Places
     views: Mapping[str, ReplicaView]
     """pods that nobody has deleted, by their names"""
     pods: tuple[PodState, ...]
@@ -69,18 +73,35 @@ class OlderWorld:
             layout,
             places,
             {each.name: each for each in known if not each.is_going},
-            tuple(_states(job, places, [each for each in known if counts_yet(job, each)])),
+            (
+                *_states(job, places, [each for each in known if counts_yet(job, each)]),
+                *self._over(job, existing, places, {each.place for each in known}),
+            ),
         )
 
     def parallelism(self, job: LegacyJob, seen: Seen) -> Iterator[tuple[str, str, int]]:
         """Name, uid and parallelism of each Job of its JobSets."""
+        for name, cached in self._jobs(job, (*seen.places, *seen.layout.idle()), seen.existing):
+            yield name, cached.head.uid, cached.value.parallelism
+
+    def _over(
+        self, job: LegacyJob, existing: Existing, places: Places, with_pods: set[str]
+    ) -> Iterator[PodState]:
+        """The replicas that have ended well and whose pods somebody has deleted since: their Jobs know."""
+        for name, cached in self._jobs(job, places, existing):
+            if cached.value.is_complete and name not in with_pods:
+                part, index = places[name]
+                yield PodState(part.role.name, index, name, SUCCEEDED, exit_code=0)
+
+    def _jobs(self, job: LegacyJob, names: Iterable[str], existing: Existing) -> Iterator[tuple[str, Cached]]:
+        """The Jobs of these names that the job's JobSets have made."""
         informer = self._caches.owned[JOBS]
-        for name in (*seen.places, *seen.layout.idle()):
+        for name in names:
             cached = informer.get((job.namespace, name))
-            if cached is None or ("JobSet", cached.head.owner_name) not in seen.existing:
+            if cached is None or ("JobSet", cached.head.owner_name) not in existing:
                 continue
-            if seen.existing["JobSet", cached.head.owner_name]["metadata"]["uid"] == cached.head.owner_uid:
-                yield name, cached.head.uid, cached.value.parallelism
+            if existing["JobSet", cached.head.owner_name]["metadata"]["uid"] == cached.head.owner_uid:
+                yield name, cached
 
     def _near(self, job: LegacyJob) -> Iterator[Json]:
         """The objects that have this job's label or its JobSet's name, and what gangs are reckoned by."""

@@ -288,3 +288,40 @@ async def test_a_running_pod_that_somebody_deletes_has_failed(policy, then):
         stage.play()
         await stage.settle(10)
         assert stage.types()[-1] == ("Failed" if then == "Failed" else "Running")
+
+
+@in_virtual_time
+async def test_a_job_that_runs_keeps_its_template_until_it_rests():
+    async with OlderStage() as stage:
+        stage.create("PyTorchJob", {"Worker": {}})
+        await stage.settle(2)
+        stage.play()
+        await stage.settle(2)
+        other = {"containers": [{"name": "pytorch", "image": "lab.example/train:2"}]}
+        stage.change({"spec": {"pytorchReplicaSpecs": {"Worker": {"template": {"spec": other}}}}})
+        await stage.settle(2)
+        assert "train:1" in str(stage.api.all(JOBSETS)) and "train:2" not in str(stage.api.all(JOBSETS))
+        stage.suspend(True)
+        await stage.settle(2)
+        stage.suspend(False)
+        await stage.settle(2)
+        assert "train:2" in str(stage.api.all(JOBSETS)) and "train:1" not in str(stage.api.all(JOBSETS))
+
+
+@in_virtual_time
+async def test_a_replica_that_has_ended_well_counts_when_its_pod_is_gone():
+    async with OlderStage() as stage:
+        stage.create("JAXJob", {"Worker": {"replicas": 2}})
+        await stage.settle(2)
+        stage.play()
+        await stage.settle(2)
+        stage.end_pod("job-worker-0", 0, "jax")
+        complete = {"conditions": [{"type": "Complete", "status": "True"}]}
+        stage.api.change(JOBS, NAMESPACE, "job-worker-0", {"status": complete})
+        (ended,) = stage.pods("job-worker-0")
+        stage.api.remove(PODS, NAMESPACE, ended["metadata"]["name"])
+        await stage.settle(10)
+        assert stage.older("JAXJob")["status"]["replicaStatuses"]["Worker"]["succeeded"] == 1
+        stage.end_pod("job-worker-1", 0, "jax")
+        await stage.settle(10)
+        assert stage.types("JAXJob") == ["Created", "Succeeded"]

@@ -65,6 +65,9 @@ ADMITTED = {
     "a master whose replicas are left out": document(
         "PyTorchJob", {"Master": {"replicas": None}, "Worker": {}}
     ),
+    "a master of XGBoost whose replicas are left out": document(
+        "XGBoostJob", {"Master": {"replicas": None}, "Worker": {}}
+    ),
     "containers of an MPIJob by any name": document(
         "MPIJob", {"Launcher": {"pod": {"containers": [{"name": "main", "image": "i"}]}}}
     ),

@@ -171,6 +171,24 @@ def test_autoscalers_of_both_elastic_kinds():
         assert (spec["minReplicas"], spec["maxReplicas"], spec["scaleTargetRef"]["kind"]) == (3, 3, kind)
 
 
+def test_an_empty_list_of_metrics_makes_no_autoscaler():
+    job = legacy_job("PyTorchJob", {"Worker": {}}, elasticPolicy={"maxReplicas": 3, "metrics": []})
+    assert all(each["kind"] != "HorizontalPodAutoscaler" for each in render_legacy(job).objects)
+
+
+def test_an_empty_number_of_processes_is_auto():
+    plan = render_legacy(legacy_job("PyTorchJob", {"Master": {}}, nprocPerNode=""))
+    assert env(plan, "master")["PET_NPROC_PER_NODE"] == "auto"
+
+
+def test_a_port_without_a_name_gets_one_in_the_service():
+    ports = [{"containerPort": 9090}, {"name": "u", "containerPort": 2222, "protocol": "UDP"}]
+    pod = {"containers": [{"name": "tensorflow", "image": "i", "ports": ports}]}
+    plan = render_legacy(legacy_job("TFJob", {"Worker": {"pod": pod}}))
+    served = [(each["name"], each["port"]) for each in plan.find("Service")["spec"]["ports"]]
+    assert served == [("port-9090", 9090), ("u", 2222), ("tfjob-port", 2222)]
+
+
 def test_a_gang_asks_for_the_pods_of_the_most_important_roles_first():
     asks = {"containers": [{"name": "pytorch", "image": "i", "resources": {"limits": {"cpu": "4"}}}]}
     job = legacy_job(
