@@ -29,6 +29,8 @@ class Memory:
     waited_for_cause: bool = False
     words: dict[str, str] = field(default_factory=dict)
     """by pod and container: its last words"""
+    labelled: set[str] = field(default_factory=set)
+    """pods of a job of an older kind, by uid, on which their labels were written"""
     begun_at: float | None = None
     """when a job of an older kind got its JobSet, until the rest of it is made"""
     told: dict[str, str] = field(default_factory=dict)

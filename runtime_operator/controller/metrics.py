@@ -31,9 +31,7 @@ class Metrics:
         self.ended = Counter(
             "kfp_trainer_jobs_ended_total", "TrainJobs that ended.", ["condition"], registry=self.registry
         )
-        self.queue = Gauge(
-            "kfp_trainer_queue_length", "Jobs that wait for a worker.", registry=self.registry
-        )
+        self.queue = Gauge("kfp_trainer_queue_length", "Jobs that wait for a worker.", registry=self.registry)
         self.jobs = Gauge("kfp_trainer_jobs", "TrainJobs that are known.", registry=self.registry)
         self.older_jobs = Gauge(
             "kfp_trainer_older_jobs", "Jobs of older kinds that are known.", ["kind"], registry=self.registry

@@ -36,7 +36,7 @@ from .foreign import clash, in_the_way, is_owned, may_be_anothers
 from .kinds import OlderKey
 from .other_operator import is_another_operators
 from .pods import RUNNING, newest
-from .replica_labels import missing_labels
+from .replica_labels import write_labels
 from .status_write import change_of, due
 from .world import OlderWorld, Seen
 from .writer import InTheWay, OlderWriter, refuse_to_touch
@@ -147,7 +147,7 @@ class OlderReconciler:
                     failed, _ = await self._apply(document, job, seen, todo.later, memory)
             if not _ends(before, decision.status):
                 wait = await self._report(document, job, decision, memory)
-            await self._label(job, seen)
+            await write_labels(self._writer, job, seen, memory)
             if todo is not None:
                 await self._delete(todo, memory)
         except InTheWay:
@@ -226,14 +226,6 @@ class OlderReconciler:
     def _count_end(self, job: LegacyJob, decision: Decision) -> None:
         how = SUCCEEDED if is_true(decision.status["conditions"], SUCCEEDED) else FAILED
         self._around.metrics.older_ended.labels(job.kind.name, how).inc()
-
-    async def _label(self, job: LegacyJob, seen: Seen) -> None:
-        """Write on each pod what its template cannot say."""
-        for view in seen.views.values():
-            part, index = seen.places[view.place]
-            labels = missing_labels(job, part.role, index, view)
-            if labels:
-                await self._writer.label(job, view.name, view.uid, labels)
 
     async def _delete(self, todo: Changes, memory: Memory) -> None:
         """Let go of what is not wanted any more; a JobSet goes after its pods, for its name is used again."""

@@ -29,6 +29,7 @@ from ..secrets import NAMESAKE_AGAIN_AFTER, create_secret
 from .caches import OlderCaches
 from .foreign import is_owned, may_be_anothers
 from .kinds import resource_of_kind
+from .replica_view import ReplicaView
 
 
 class InTheWay(Exception):
@@ -122,14 +123,14 @@ class OlderWriter:
         self._metrics.wrote("patch", JOBS.kind)
         self._caches.wrote(JOBS, raw)
 
-    async def label(self, job: LegacyJob, pod: str, uid: str, labels: Mapping[str, str]) -> None:
+    async def label(self, job: LegacyJob, pod: ReplicaView, labels: Mapping[str, str]) -> None:
         """Write labels on a pod; one that is gone needs none.
 
         The answer is not taken in: it may tell what happened to the pod meanwhile, and that has to wake us.
         """
-        body = orjson.dumps({"metadata": {"uid": uid, "labels": labels}})
+        body = orjson.dumps({"metadata": {"uid": pod.uid, "labels": labels}})
         try:
-            await self._transport.patch(PODS, job.namespace, pod, body, manager=MANAGER)
+            await self._transport.patch(PODS, job.namespace, pod.name, body, manager=MANAGER)
         except (NotFound, Conflict):
             return
         self._metrics.wrote("patch", PODS.kind)
