@@ -84,7 +84,7 @@ SAMPLED = (
     "tf-custom-cluster-domain",
     "tf-dynamic-worker",
 )
-"""those that `make test` plays; the others, and all that hangs on a clock, are played under KFP_TRAINER_SOAK=1"""
+"""those that `make test` plays; the others, and what hangs on a clock, are played under KFP_TRAINER_SOAK=1"""
 
 
 @pytest.fixture
