@@ -111,3 +111,21 @@ for _ in range(30):
     weight -= 0.2 * float(process_allgather(slope(weight)).mean())
 sys.stdout.write(f"process {jax.process_index()} of {jax.process_count()} has weight {weight:.2f}\\n")
 """
+
+TENSORFLOW = """
+import json, os, sys
+import tensorflow as tf
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+task = json.loads(os.environ["TF_CONFIG"])["task"]
+with strategy.scope():
+    weight = tf.Variable(0.0, aggregation=tf.VariableAggregation.MEAN)
+rows = tf.random.stateless_normal([32], seed=[task["index"], 0])
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((weight * rows - 3 * rows) ** 2)
+    weight.assign_sub(0.2 * tape.gradient(loss, weight))
+train = tf.function(lambda: strategy.run(step))
+for _ in range(30):
+    train()
+sys.stdout.write(f"{task['index']} of {strategy.num_replicas_in_sync} has weight {weight.numpy():.2f}\\n")
+"""

@@ -1,6 +1,7 @@
 """Real frameworks in jobs of the older kinds, over pods of a process node; and what they print, by role."""
 
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -14,13 +15,15 @@ from tests.cluster.control_plane.processes import Process
 from tests.cluster.older_kinds import KUBEFLOW, older_path, serving_older_kinds, true_conditions
 from tests.cluster.operator import KFP_TRAINER
 from tests.cluster.process_node.starting import PROCESS_NODE
+from tests.counts import SOAK
 from tests.legacy_jobs import legacy_document
-from tests.older_programs import ELASTIC_POLICY, ELASTIC_START, LINE, elastic_env
+from tests.older_programs import ELASTIC_POLICY, ELASTIC_START, LINE, TENSORFLOW, elastic_env
 
 pytestmark = pytest.mark.parts("scheduler", "jobset", "process-node")
 
 NO_INIT = "--pytorch-init-container-max-tries=0"
 """this machine has no nslookup, with which a worker waits for its master"""
+TENSORFLOW_WHEEL = "tensorflow-cpu==2.21.0"
 ONE_THREAD = {"name": "OMP_NUM_THREADS", "value": "1"}
 
 
@@ -96,6 +99,26 @@ def test_kubectl_finds_the_log_of_a_replica(cluster: Cluster, client: Client, na
     succeeded(client, created(client, namespace, "TFJob", roles))
     assert '"task":{"type":"chief","index":0}' in kubectl_log(cluster, namespace, "job-chief-0")
     assert '"task":{"type":"worker","index":1}' in kubectl_log(cluster, namespace, "job-worker-1")
+
+
+@pytest.fixture(scope="module")
+def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Python with TensorFlow, which fits beside nothing else that the tests need."""
+    folder = tmp_path_factory.mktemp("tensorflow") / "venv"
+    uv, made = Path(sys.executable).with_name("uv"), str(folder / "bin/python")
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder], check=True)
+    subprocess.run([uv, "pip", "install", "--quiet", "--python", made, TENSORFLOW_WHEEL], check=True)
+    return made
+
+
+@pytest.mark.skipif(not SOAK, reason="under soak: TensorFlow is 270 MB to download")
+def test_two_workers_train_with_tensorflow(
+    tensorflow: str, cluster: Cluster, client: Client, namespace: str
+) -> None:
+    worker = role("tensorflow", tensorflow, "-c", TENSORFLOW, replicas=2)
+    succeeded(client, created(client, namespace, "TFJob", {"Worker": worker}, successPolicy="AllWorkers"))
+    said = [line for line in by_role(cluster, namespace, "worker") if "has weight" in line]
+    assert said == [f"{index} of 2 has weight 3.00" for index in range(2)]
 
 
 def test_an_elastic_job_loses_a_worker_and_regains_it(client: Client, namespace: str, tmp_path: Path) -> None:
