@@ -16,6 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+UNSAID = {
+    "FieldValueRequired": "required: give it a value",
+    "FieldValueDuplicate": "is there twice: leave one out",
+}
+"""what Kubernetes tells by the kind of a mistake alone, without a detail"""
+
 
 class KfpTrainerError(Exception):
     """The root of the tree: whatever this project raises on purpose."""
@@ -37,7 +43,8 @@ class FieldError:
     """the object it stands in, as in `TrainJob/bert`"""
 
     def __str__(self) -> str:
-        return f"{self.field}: {self.detail}" if self.field else self.detail
+        detail = self.detail or UNSAID.get(self.type, "")
+        return f"{self.field}: {detail}" if self.field else detail
 
 
 class SpecError(KfpTrainerError):

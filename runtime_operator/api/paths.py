@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from ..errors import FieldError
 
 INVALID = "FieldValueInvalid"
@@ -16,6 +20,8 @@ WRONG_TYPE = "FieldValueTypeInvalid"
 JOBS = "spec.template.spec.replicatedJobs"
 """the jobs of a runtime"""
 
+STEP = re.compile(r"[^.\[\]]+")
+
 Errors = list[FieldError]
 
 
@@ -27,3 +33,15 @@ def child(path: str, name: object) -> str:
 def invalid(path: str, detail: str) -> FieldError:
     """Return the mistake of a value that breaks a rule."""
     return FieldError(path, detail, INVALID)
+
+
+def value_at(document: Any, path: str) -> Any:
+    """Return the value at a path; None where nothing is."""
+    for step in STEP.findall(path):
+        if isinstance(document, Mapping):
+            document = document.get(step)
+        elif isinstance(document, list) and step.isdecimal() and int(step) < len(document):
+            document = document[int(step)]
+        else:
+            return None
+    return document

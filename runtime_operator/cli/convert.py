@@ -13,23 +13,24 @@ from ..api.legacy import is_legacy, read_legacy
 from ..errors import SpecError
 from ..render.legacy.convert import convert as convert_job
 from ..render.legacy.dry_run import dry_run_any
-from .documents import read_documents
+from .documents import named, read_documents
 from .files_option import files_option
 from .output import Output, output_option, print_data
+from .refusals import refusals, with_object
 
 
 @click.command()
-@files_option("Jobs of kubeflow.org/v1: TFJob, PyTorchJob, MPIJob …")
+@files_option("Jobs of kubeflow.org: TFJob, PyTorchJob, MPIJob …")
 @output_option
 def convert(files: Sequence[str], output: Output) -> None:
     """Print the TrainJob and the runtime that do what a job of an older kind does, and tell what is lost."""
     documents = [each for each in read_documents(files) if is_legacy(each)]
     if not documents:
-        raise SpecError(f"{', '.join(files)}: no job of an older kind in it; name a file that has one")
+        raise SpecError(f"{named(files)}: no job of an older kind in it; name a file that has one")
     run = dry_run_any(documents)
-    errors = dict.fromkeys(error for each in run.jobs for error in each.errors)
+    errors = refusals(run.jobs)
     if errors:
-        raise SpecError([*errors])
+        raise SpecError([with_object(each) for each in errors])
     printed = []
     for job in run.jobs:
         made = convert_job(read_legacy(job.review.stored))

@@ -7,7 +7,7 @@ holds. A document without kind or name is refused with the line on which it begi
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,17 @@ Document = Mapping[str, Any]
 STDIN = "-"
 
 
-def read_documents(sources: Iterable[str]) -> list[Document]:
+def read_documents(sources: Sequence[str]) -> list[Document]:
     """Read all documents of these files, in their order; SpecError says where one is broken."""
     documents = [document for source in sources for document in _read_source(source)]
     if not documents:
-        raise SpecError(f"{', '.join(sources)}: no document in it; write a TrainJob, or name another file")
+        raise SpecError(f"{named(sources)}: no document in it; write a job, or name another file")
     return documents
+
+
+def named(sources: Iterable[str]) -> str:
+    """The files a command was given, as a person calls them."""
+    return ", ".join("stdin" if each == STDIN else each for each in sources)
 
 
 def shipped_runtimes() -> list[Document]:

@@ -7,7 +7,7 @@ only in what they print. Objects go to stdout, warnings to stderr; a refusal is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import wraps
 from shutil import get_terminal_size
 from typing import Any, Literal
@@ -21,9 +21,10 @@ from ..render.dry_run import DryRun, Outcome, Review
 from ..render.explain import explain as retell
 from ..render.legacy.dry_run import dry_run_any
 from ..render.plan import Plan
-from .documents import STDIN, read_documents, shipped_runtimes
+from .documents import named, read_documents, shipped_runtimes
 from .files_option import files_option
 from .output import Output, output_option, print_data
+from .refusals import refusals, with_object
 
 Compat = Literal["upstream"]
 Work = Callable[[Sequence[str], Output | None, Compat | None], None]
@@ -66,7 +67,7 @@ def offline(output: Option) -> Callable[[Work], Callable[..., int]]:
                     print_data(_verdict(error.errors, error.warnings), output)
                     return error.exit_code
                 _warn(error.warnings)
-                raise SpecError([_named(each) for each in error.errors]) from error
+                raise SpecError([with_object(each) for each in error.errors]) from error
             return 0
 
         return command
@@ -130,21 +131,15 @@ def _try(files: Sequence[str], compat: Compat | None, *, needs_jobs: bool = True
     run = dry_run_any(documents, shipped=shipped_runtimes(), compat=compat)
     if not run.jobs and (needs_jobs or not run.runtimes):
         found = ", ".join(dict.fromkeys(each["kind"] for each in documents))
-        names = ", ".join("stdin" if each == STDIN else each for each in files)
-        raise SpecError(f"{names}: no job in it, but {found}; add one, or name another file")
-    errors = dict.fromkeys(error for each in _parts(run) for error in each.errors)
+        raise SpecError(f"{named(files)}: no job in it, but {found}; add one, or name another file")
+    errors = refusals(_parts(run))
     if errors:
-        raise SpecError([*errors], warnings=_warnings(run))
+        raise SpecError(errors, warnings=_warnings(run))
     return run
 
 
 def _parts(run: DryRun) -> tuple[Review | Outcome, ...]:
     return (*run.runtimes, *run.jobs)
-
-
-def _named(error: FieldError) -> FieldError:
-    """The error with its object before the path, for files that hold several."""
-    return replace(error, field=": ".join(part for part in (error.object, error.field) if part))
 
 
 def _plans(run: DryRun) -> list[Plan]:

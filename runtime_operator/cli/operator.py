@@ -69,7 +69,7 @@ def operator(
     no_leader_election: bool,
     **options: object,
 ) -> None:
-    """Turn the TrainJobs of a cluster into JobSets, and report on them."""
+    """Turn the TrainJobs of a cluster, and jobs of older kinds, into JobSets, and report on them."""
     try:
         from ..service.logs import set_up_logs
         from ..service.process import run_operator

@@ -16,7 +16,7 @@ from .job_options import Output, name_argument, output_option, with_jobs
 
 
 @click.command()
-@files_option("The TrainJob, and what it needs: runtimes, Secrets, ConfigMaps")
+@files_option("The job, a TrainJob or an older kind, and what it needs: runtimes, Secrets, ConfigMaps")
 @with_jobs
 @click.option("--detach", is_flag=True, help="Return at once; `kfp-trainer logs -f NAME` follows the job.")
 @click.option("--all", "everybody", is_flag=True, help="Print the lines of all pods, each behind its name.")
@@ -30,7 +30,7 @@ def run(
     allow_fewer: bool,
     output: Output | None,
 ) -> int:
-    """Run a TrainJob, as processes on this machine or in a cluster, follow it, and exit as it does.
+    """Run a job, as processes on this machine or in a cluster, follow it, and exit as it does.
 
     Ctrl-C asks once, and cancels the job when it comes again.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..api.legacy import LEGACY_KINDS
-from ..errors import SetupError
+from ..errors import SpecError
 from ..render.facts import Facts
 from ..render.legacy import Installation
 from ..render.plugins.progress import GATE
@@ -80,9 +80,9 @@ def read_gates(text: str) -> frozenset[str]:
     for pair in filter(None, (each.strip() for each in text.split(","))):
         name, _, value = pair.partition("=")
         if name not in GATES:
-            raise SetupError(f"--feature-gates: there is no gate {name!r}; there are {', '.join(GATES)}")
+            raise SpecError(f"--feature-gates: there is no gate {name!r}; there are {', '.join(GATES)}")
         if value not in ("true", "false"):
-            raise SetupError(f"--feature-gates: {name} must be true or false, got {value!r}")
+            raise SpecError(f"--feature-gates: {name} must be true or false, got {value!r}")
         if value == "true":
             on.add(name)
     return frozenset(on)
@@ -94,22 +94,21 @@ def read_older_kinds(text: str) -> frozenset[str]:
     asked = [each.strip() for each in text.split(",") if each.strip()]
     for each in asked:
         if each.lower() not in known:
-            raise SetupError(
-                f"--older-kinds: there is no kind {each!r}; there are {', '.join(LEGACY_KINDS)}, "
-                "of which those are named that are to be served"
+            raise SpecError(
+                f"--older-kinds: there is no kind {each!r}; name some of {', '.join(LEGACY_KINDS)}"
             )
     return frozenset(known[each.lower()] for each in asked)
 
 
 def check_settings(settings: ServiceSettings) -> None:
-    """SetupError where two options do not go together."""
+    """SpecError where two options do not go together."""
     if settings.namespace and settings.takes_progress:
-        raise SetupError(
+        raise SpecError(
             f"--feature-gates: {GATE} needs the right to review tokens, which an installation for one "
             "namespace does not have; leave out --namespace or the gate"
         )
     if settings.cert_dir is not None and not settings.has_certificate:
-        raise SetupError("--cert-dir: nothing is served with a certificate here; leave it out")
+        raise SpecError("--cert-dir: nothing is served with a certificate here; leave it out")
     ports = {"--health-port": settings.health_port, "--metrics-port": settings.metrics_port}
     if settings.admits:
         ports["--webhook-port"] = settings.webhook_port
@@ -118,5 +117,5 @@ def check_settings(settings: ServiceSettings) -> None:
     taken: dict[int, str] = {}
     for option, port in ports.items():
         if port and port in taken:
-            raise SetupError(f"{option}: {port} is the port of {taken[port]} too; give another")
+            raise SpecError(f"{option}: {port} is the port of {taken[port]} too; give another")
         taken[port] = option

@@ -6,15 +6,13 @@ Scripts look for these texts.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..api.paths import DUPLICATE, FORBIDDEN, NOT_SUPPORTED, REQUIRED, WRONG_TYPE
+from ..api.paths import DUPLICATE, FORBIDDEN, NOT_SUPPORTED, REQUIRED, STEP, WRONG_TYPE, value_at
 from ..errors import FieldError
 
 Json = Mapping[str, Any]
-STEP = re.compile(r"[^.\[\]]+")
 KEYS: Mapping[str, tuple[str, ...]] = {
     "ports": ("containerPort", "protocol"),
     "volumeDevices": ("devicePath",),
@@ -44,29 +42,17 @@ def _told(document: Json, error: FieldError) -> str:
     if error.type == WRONG_TYPE:
         kind = error.detail.rpartition(": ")[2]
         return f"{field}: Invalid value: {kind}: {error.detail}"
-    value = "null" if not error.field else json.dumps(_at(document, field))
+    value = "null" if not error.field else json.dumps(value_at(document, field))
     return f"{field}: Invalid value: {value}: {error.detail}"
 
 
 def _key(document: Json, path: str) -> Json:
     """What an item shares with another one of its list."""
-    item = {"protocol": "TCP", **_at(document, path)}
+    item = {"protocol": "TCP", **value_at(document, path)}
     return {name: item[name] for name in KEYS.get(STEP.findall(path)[-2], ("name",))}
 
 
 def _named(document: Json, path: str) -> Any:
     """The value that is not supported: of a role its name."""
-    found = _at(document, path)
+    found = value_at(document, path)
     return path.rpartition("[")[2].rstrip("]") if isinstance(found, Mapping) else found
-
-
-def _at(document: Any, path: str) -> Any:
-    """The value at a path; None where nothing is."""
-    for step in STEP.findall(path):
-        if isinstance(document, Mapping):
-            document = document.get(step)
-        elif isinstance(document, list) and step.isdecimal() and int(step) < len(document):
-            document = document[int(step)]
-        else:
-            return None
-    return document

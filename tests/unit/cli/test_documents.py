@@ -78,7 +78,7 @@ REFUSED = {
         "kind: JobList\nitems: [{kind: A, metadata: {a: b}}]",
         "metadata.name: required, missing in the document at FILE:1:1: items[0]",
     ),
-    "nothing": ("# nothing", "FILE: no document in it; write a TrainJob, or name another file"),
+    "nothing": ("# nothing", "FILE: no document in it; write a job, or name another file"),
     "not UTF-8": (b"kind: a\nname: \xff", "FILE:2: not UTF-8: invalid start byte; save it as UTF-8"),
     "broken": ("a: [", "FILE:2:1: while parsing a flow node did not find expected node content"),
 }

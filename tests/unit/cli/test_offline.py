@@ -276,6 +276,39 @@ def test_a_job_of_an_older_kind_is_refused_like_any_other(file, call):
     assert (code, err) == (2, f"kfp-trainer: {path}: must be at least 1\n")
 
 
+OLDER_REFUSED = {
+    "a value that is not known is told": (
+        OLDER.replace("replicas: 3", "restartPolicy: Sometimes"),
+        "spec.pytorchReplicaSpecs[Worker].restartPolicy: "
+        'supported values: "Always", "ExitCode", "Never", "OnFailure"; got \'Sometimes\'',
+    ),
+    "so is one that the schema knows": (
+        OLDER.replace("spec:\n", "spec:\n  runPolicy: {cleanPodPolicy: Runing}\n", 1),
+        'spec.runPolicy.cleanPodPolicy: supported values: "All", "None", "Running"; got \'Runing\'',
+    ),
+    "of a role its name stands in the path": (
+        OLDER.replace("Master", "Chief"),
+        'spec.pytorchReplicaSpecs[Chief]: supported values: "Master", "Worker"',
+    ),
+    "what is missing is said to be": (
+        OLDER.replace("containers:", "initContainers:", 1),
+        "spec.pytorchReplicaSpecs.Master.template.spec.containers: required: give it a value",
+    ),
+    "so is what is there twice": (
+        OLDER.replace("image:", "env: [{name: A, value: b}, {name: A, value: c}], image:", 1),
+        "spec.pytorchReplicaSpecs[Master].template.spec.containers[0].env[1]: is there twice: leave one out",
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", OLDER_REFUSED)
+@pytest.mark.parametrize("verb", ["validate", "convert"])
+def test_what_is_wrong_with_a_job_of_an_older_kind(sentence, verb, file, call):
+    document, want = OLDER_REFUSED[sentence]
+    code, _, err = call(verb, "-f", file(document))
+    assert (code, err.splitlines()[0]) == (2, f"kfp-trainer: PyTorchJob/ddp: {want}")
+
+
 def test_a_change_of_a_job_of_an_older_kind_is_judged_as_one(file, call):
     managed = OLDER.replace("spec:\n", "spec:\n  runPolicy: {managedBy: kueue.x-k8s.io/multikueue}\n", 1)
     code, _, err = call("validate", "-f", file(OLDER, managed))

@@ -13,19 +13,19 @@ from kfp_trainer.runtime_operator.cli.main import run
 REFUSED: dict[str, tuple[list[str], int, str]] = {
     "a gate that is unknown": (
         ["--feature-gates=Other=true"],
-        3,
+        2,
         "--feature-gates: there is no gate 'Other'",
     ),
     "a kubeconfig that is not there": (["--kubeconfig=nowhere"], 3, "nowhere"),
     "progress for one namespace": (
         ["--namespace=team", "--feature-gates=TrainJobStatus=true"],
-        3,
+        2,
         "leave out --namespace or the gate",
     ),
     "an older kind that is unknown": (
         ["--older-kinds=PytorchJobs"],
-        3,
-        "--older-kinds: there is no kind 'PytorchJobs'; there are TFJob, PyTorchJob",
+        2,
+        "--older-kinds: there is no kind 'PytorchJobs'; name some of TFJob, PyTorchJob",
     ),
     "a port that is none": (["--health-port=70000"], 2, "70000 is not in the range"),
 }

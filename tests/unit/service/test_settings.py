@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kfp_trainer.runtime_operator.errors import SetupError
+from kfp_trainer.runtime_operator.errors import SpecError
 from kfp_trainer.runtime_operator.service.settings import (
     ServiceSettings,
     check_settings,
@@ -71,17 +71,15 @@ def test_older_kinds(sentence: str) -> None:
 
 
 def test_an_older_kind_that_is_none() -> None:
-    with pytest.raises(SetupError) as told:
+    with pytest.raises(SpecError) as told:
         read_older_kinds("TFJob,TFJobs")
-    assert str(told.value).startswith(
-        "--older-kinds: there is no kind 'TFJobs'; there are TFJob, PyTorchJob, "
-    )
+    assert str(told.value).startswith("--older-kinds: there is no kind 'TFJobs'; name some of TFJob, ")
 
 
 @pytest.mark.parametrize("sentence", UNREADABLE)
 def test_gates_that_cannot_be_read(sentence: str) -> None:
     text, words = UNREADABLE[sentence]
-    with pytest.raises(SetupError) as told:
+    with pytest.raises(SpecError) as told:
         read_gates(text)
     assert words in str(told.value)
 
@@ -89,7 +87,7 @@ def test_gates_that_cannot_be_read(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", REFUSED)
 def test_options_that_do_not_go_together(sentence: str) -> None:
     settings, words = REFUSED[sentence]
-    with pytest.raises(SetupError) as told:
+    with pytest.raises(SpecError) as told:
         check_settings(settings)
     assert words in str(told.value)
 
