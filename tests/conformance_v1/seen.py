@@ -45,7 +45,9 @@ def seen_pod(
     for field in ("hostname", "subdomain"):
         if spec.get(field) != role.pod.get(field):
             del spec[field]  # of v1's pods it is their name
-    spec["containers"] = [_container(each, metadata, spec) for each in spec["containers"]]
+    for field in ("initContainers", "containers"):
+        if field in spec:
+            spec[field] = [_container(each, metadata, spec) for each in spec[field]]
     return {
         "role": role.lower,
         "index": index,
