@@ -51,9 +51,11 @@ def network(layout: Layout, part: Part) -> Object:
 def needs_hostnames(job: LegacyJob) -> bool:
     """Tell whether pods announce their own host names, as torchrun's agents do where they come and go.
 
-    v1's pods were called as their Services. Ours bear random letters, so they get host names from JobSet.
+    v1's pods were called as their Services. Ours bear random letters, so they get host names from JobSet,
+    unless the user has given them some.
     """
-    return job.kind.name == "PyTorchJob" and job.spec.get("elasticPolicy") is not None
+    elastic = job.kind.name == "PyTorchJob" and job.spec.get("elasticPolicy") is not None
+    return elastic and not any(role.pod.get("hostname") for role in job.roles)
 
 
 def jobset_policies(layout: Layout, installation: Installation) -> dict[str, Any]:

@@ -106,6 +106,9 @@ def test_pods_of_an_elastic_job_have_host_names_and_others_none():
     spec = elastic.find("JobSet")["spec"]
     assert spec["network"] == {"enableDNSHostnames": True, "subdomain": "job-hosts"}
     assert spec["replicatedJobs"][0]["template"]["spec"]["completionMode"] == "Indexed"
+    named = {"Worker": {"pod": {"hostname": "h"}}}
+    own = render_legacy(legacy_job("PyTorchJob", named, elasticPolicy={"minReplicas": 1})).find("JobSet")
+    assert own["spec"]["network"] == {"enableDNSHostnames": False}
 
 
 def test_variables_of_the_framework_come_once_and_last():
