@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import FieldError
 from .correlate import counterpart
 from .node import Node
-from .paths import NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, WRONG_TYPE, child, invalid
+from .paths import REQUIRED, TOO_LONG, TOO_MANY, WRONG_TYPE, child, invalid, not_supported
 
 BITS = {"int32": 31, "int64": 63}
 DATE_TIME = re.compile(
@@ -40,8 +40,7 @@ def conform(node: Node, value: Any, old: Any = None, *, path: str = "") -> Itera
     elif kind == "array":
         yield from _array(node, value, old, path)
     if (enum := node.keywords.get("enum")) and value not in enum:
-        listed = ", ".join(json.dumps(one) for one in enum)
-        yield FieldError(path, f"supported values: {listed}", NOT_SUPPORTED)
+        yield not_supported(path, enum)
     if kind == "object":
         yield from _object(node, value, old, path)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import FieldError
@@ -33,6 +34,11 @@ def child(path: str, name: object) -> str:
 def invalid(path: str, detail: str) -> FieldError:
     """Return the mistake of a value that breaks a rule."""
     return FieldError(path, detail, INVALID)
+
+
+def not_supported(path: str, known: Iterable[str]) -> FieldError:
+    """Return the mistake of a value that is none of those there are."""
+    return FieldError(path, f"supported values: {', '.join(map(json.dumps, known))}", NOT_SUPPORTED)
 
 
 def value_at(document: Any, path: str) -> Any:

@@ -21,6 +21,7 @@ from ..render.dry_run import DryRun, Outcome, Review
 from ..render.explain import explain as retell
 from ..render.legacy.dry_run import dry_run_any
 from ..render.plan import Plan
+from ..render.spelling import no_job
 from .documents import named, read_documents, shipped_runtimes
 from .files_option import files_option
 from .output import Output, output_option, print_data
@@ -130,8 +131,7 @@ def _try(files: Sequence[str], compat: Compat | None, *, needs_jobs: bool = True
     documents = read_documents(files)
     run = dry_run_any(documents, shipped=shipped_runtimes(), compat=compat)
     if not run.jobs and (needs_jobs or not run.runtimes):
-        found = ", ".join(dict.fromkeys(each["kind"] for each in documents))
-        raise SpecError(f"{named(files)}: no job in it, but {found}; add one, or name another file")
+        raise SpecError(f"{named(files)}: {no_job(documents)}")
     errors = refusals(_parts(run))
     if errors:
         raise SpecError(errors, warnings=_warnings(run))

@@ -31,7 +31,7 @@ NO_VIEW = "an MPIJob of kubeflow.org/v1 needs namespaces of its own for its pods
 def reaches_by_kubectl(job: Mapping[str, Any]) -> bool:
     """Tell whether the launcher of a job starts programs by kubectl."""
     kind = kind_of(job)
-    return kind is not None and kind.name == "MPIJob" and not kind.uses_ssh
+    return kind is not None and kind.uses_kubectl
 
 
 def with_kubectl(manifest: Json, folder: Path, job_folder: Path, *, own_view: bool) -> Json:

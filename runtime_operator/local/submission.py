@@ -20,6 +20,7 @@ from ..render.facts import Facts
 from ..render.legacy import Installation
 from ..render.legacy.dry_run import dry_run_any
 from ..render.plan import Plan
+from ..render.spelling import no_job
 from .keys import DrawnKeys
 from .process.references import Reference, references
 from .process.unsupported import refuse_unsupported
@@ -103,7 +104,9 @@ def digest_of(train_job: Document, jobset: Document, given: Sequence[Document]) 
 
 def _only_job(documents: Sequence[Document], shipped: Sequence[Document]) -> Outcome:
     run = dry_run_any(documents, shipped=shipped, facts=Facts(keys=DrawnKeys()), installation=HERE)
-    if len(run.jobs) != 1:
+    if not run.jobs:
+        raise SpecError(no_job(documents))
+    if len(run.jobs) > 1:
         raise SpecError(f"needs one job, got {len(run.jobs)}; give one at a time")
     errors = [error for review in run.runtimes for error in review.errors]
     errors += [error for job in run.jobs for error in job.errors]

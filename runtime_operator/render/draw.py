@@ -6,6 +6,7 @@ pods with their programs, and the warnings last, where a terminal leaves the eye
 
 from __future__ import annotations
 
+import re
 import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,9 @@ Paint = Callable[[str, str], str]
 ROLES = {"": "", "first": ", runs first", "beside": ", beside the others"}
 KEPT_TOGETHER = "\u00a0"
 """a blank at which no line is broken"""
+NUMBER = re.compile(r"\d+$")
+MOST_OF_A_VALUE = 400
+"""characters of a variable: the addresses of a large job would fill the screen"""
 UNTIL = {"Complete": "complete", "Ready": "ready"}
 
 
@@ -46,10 +50,17 @@ def draw(story: Explanation, *, width: int = 100, paint: Paint = plain) -> str:
 def _head(story: Explanation, width: int, paint: Paint) -> Iterator[str]:
     origin = f", from {story.runtime}" if story.runtime else ""
     yield f"{paint(f'{story.kind} {story.job}', 'title')} in namespace {story.namespace}{origin}"
-    objects = ", ".join(each.replace(" ", KEPT_TOGETHER) for each in story.objects)
+    objects = ", ".join(each.replace(" ", KEPT_TOGETHER) for each in _runs(story.objects))
     yield from (line.replace(KEPT_TOGETHER, " ") for line in _hanging("becomes ", objects, width))
     if story.suspended:
         yield paint(f"It is suspended: nothing runs until {_switch(story)} is false.", "warning")
+
+
+def _runs(objects: Sequence[str]) -> Iterator[str]:
+    """The objects; of those that differ by a number alone the first and the last: there may be thousands."""
+    for _, run in groupby(objects, key=lambda name: NUMBER.sub("", name)):
+        first, *others = run
+        yield f"{first} … {others[-1].partition(' ')[2]}" if others else first
 
 
 def _switch(story: Explanation) -> str:
@@ -151,7 +162,13 @@ def _table(label: str, rows: Sequence[Line], width: int) -> Iterator[str]:
     widest = min(max((len(row.name) for row in rows), default=0), 40)
     for index, row in enumerate(rows):
         lead = label if index == 0 else " " * len(label)
-        yield from _hanging(f"  {lead} {row.name.ljust(widest)}  ", row.text or "(empty)", width)
+        yield from _hanging(f"  {lead} {row.name.ljust(widest)}  ", _shown(row.text), width)
+
+
+def _shown(text: str) -> str:
+    if len(text) <= MOST_OF_A_VALUE:
+        return text or "(empty)"
+    return f"{text[:MOST_OF_A_VALUE]}… ({len(text)} characters; `render` prints all)"
 
 
 def _hanging(lead: str, text: str, width: int) -> list[str]:

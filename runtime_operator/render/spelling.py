@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from itertools import islice
 
+from ..api.legacy import LEGACY_KINDS
+from ..api.names import TRAIN_JOB
 from ..api.node import Node, kind_node
 from ..api.read import MODELS
 from .plan import Object
@@ -19,6 +21,7 @@ UNKNOWN = "unknown field: correct its spelling, or remove it"
 NEAR = 0.7
 EVERYWHERE = ("labels", "annotations", "name", "env")
 """fields that many objects have: where one of them belongs cannot be told"""
+JOBS = (TRAIN_JOB, *LEGACY_KINDS)
 APART = ("template", "status", "metadata", "runtimePatches")
 """what Kubernetes' own schemas fill, too wide to guess in"""
 
@@ -37,6 +40,20 @@ def unknown_in(root: Node, path: str) -> str:
         return f"unknown field: did you mean {meant[0]!r}?"
     places = [] if name in EVERYWHERE else list(islice(_places(root, name), 3))
     return f"unknown field here: {name!r} belongs to {' or '.join(places)}" if places else UNKNOWN
+
+
+def knows(root: Node, path: str) -> bool:
+    """Whether a schema has a field at a path."""
+    *parents, name = _steps(path) or [""]
+    return name in _known(root, parents)
+
+
+def no_job(documents: Iterable[Object]) -> str:
+    """Say that there is no job among documents, and which kind may be meant."""
+    kinds = list(dict.fromkeys(each["kind"] for each in documents))
+    near = [name for kind in kinds for name in get_close_matches(kind, JOBS, n=1, cutoff=NEAR)]
+    found = f", but {', '.join(kinds)}" if kinds else ""
+    return f"no job in it{found}; {f'did you mean {near[0]}?' if near else 'add one, or name another file'}"
 
 
 def meant_runtime(job: Object, runtimes: Iterable[Object]) -> Iterator[str]:

@@ -169,7 +169,7 @@ def _is_the(kind: LegacyKind, port: Json) -> bool:
 
 
 def _policy(kind: LegacyKind, policy: Json, spec: Json) -> RunPolicy:
-    older = spec.get("cleanPodPolicy") if kind.name == "MPIJob" and not kind.uses_ssh else None
+    older = spec.get("cleanPodPolicy") if kind.uses_kubectl else None
     manager = policy.get("managedBy")
     return RunPolicy(
         clean=str(policy.get("cleanPodPolicy") or older or "None"),

@@ -47,6 +47,11 @@ class LegacyKind:
         return self.api_version == SSH_VERSION
 
     @property
+    def uses_kubectl(self) -> bool:
+        """Whether it is the Training Operator's MPIJob, whose launcher reaches its workers by kubectl."""
+        return self.name == MPI and not self.uses_ssh
+
+    @property
     def plural(self) -> str:
         """The name in paths of the API."""
         return f"{self.name.lower()}s"

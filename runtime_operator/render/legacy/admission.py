@@ -13,7 +13,7 @@ from ...api.legacy import LegacyKind, kind_of
 from ...api.legacy.job import folded
 from ...api.legacy.kinds import managers_of
 from ...api.legacy.names import CLEAN_POLICIES, OUR_STAMP, RESTART_POLICIES
-from ...api.paths import FORBIDDEN, NOT_SUPPORTED, REQUIRED, invalid
+from ...api.paths import FORBIDDEN, REQUIRED, invalid, not_supported
 from ...api.shapes import at, items, mapping
 from ...errors import FieldError
 from ..admission import Verdict
@@ -71,12 +71,12 @@ def _run_policy(kind: LegacyKind, job: Json, old: Json | None) -> Errors:
     policy = at(job, "spec", "runPolicy")
     manager, known = policy.get("managedBy"), managers_of(kind)
     if manager is not None and manager not in (*known, OUR_STAMP):
-        yield _not_supported(MANAGED_BY, known)
+        yield not_supported(MANAGED_BY, known)
     if old is not None and at(old, "spec", "runPolicy").get("managedBy") != manager:
         yield invalid(MANAGED_BY, "field is immutable")
     clean = policy.get("cleanPodPolicy")
     if clean and clean not in CLEAN_POLICIES:
-        yield _not_supported("spec.runPolicy.cleanPodPolicy", CLEAN_POLICIES)
+        yield not_supported("spec.runPolicy.cleanPodPolicy", CLEAN_POLICIES)
 
 
 def _replicas(kind: LegacyKind, job: Json) -> Errors:
@@ -102,7 +102,7 @@ def _role(kind: LegacyKind, name: str, role: Json, path: str) -> Errors:
     if not containers:
         yield FieldError(where, "must be specified", REQUIRED)
     if folded(kind, name) not in kind.roles or (folded(kind, name) != name and kind.name != "TFJob"):
-        yield _not_supported(path, kind.roles)
+        yield not_supported(path, kind.roles)
     for index, container in enumerate(containers):
         if not container.get("image"):
             yield FieldError(f"{where}[{index}].image", "must be required", REQUIRED)
@@ -131,15 +131,10 @@ def _words(kind: LegacyKind, job: Json) -> Errors:
     for name, role in sorted(at(spec, kind.field).items()):
         policy = mapping(role).get("restartPolicy")
         if policy and policy not in RESTART_POLICIES:
-            yield _not_supported(f"spec.{kind.field}[{name}].restartPolicy", RESTART_POLICIES)
+            yield not_supported(f"spec.{kind.field}[{name}].restartPolicy", RESTART_POLICIES)
     success = spec.get("successPolicy")
     if kind.name == "TFJob" and success and success not in SUCCESS_POLICIES:
-        yield _not_supported("spec.successPolicy", ("", *SUCCESS_POLICIES))
+        yield not_supported("spec.successPolicy", ("", *SUCCESS_POLICIES))
     processes = spec.get("nprocPerNode")
     if processes and processes not in WORDS and not (processes.isdecimal() and int(processes)):
         yield invalid("spec.nprocPerNode", f"must be {', '.join(WORDS)} or a number of processes from 1 on")
-
-
-def _not_supported(path: str, known: tuple[str, ...]) -> FieldError:
-    listed = ", ".join(f'"{each}"' for each in known)
-    return FieldError(path, f"supported values: {listed}", NOT_SUPPORTED)

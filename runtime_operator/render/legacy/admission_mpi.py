@@ -10,7 +10,7 @@ from typing import Any
 
 from ...api.legacy import LegacyKind
 from ...api.legacy.schema import legacy_node
-from ...api.paths import NOT_SUPPORTED, REQUIRED, invalid
+from ...api.paths import REQUIRED, invalid, not_supported
 from ...api.shapes import at, items, mapping
 from ...errors import FieldError
 from ..dns import label_faults
@@ -45,10 +45,10 @@ def _name(name: str, worker: Json) -> Errors:
 
 def _role(kind: LegacyKind, name: str, role: Json, path: str) -> Errors:
     if name not in kind.roles:
-        yield _not_supported(path, kind.roles)
+        yield not_supported(path, kind.roles)
     policy, replicas = role.get("restartPolicy"), role.get("replicas")
     if policy and policy not in RESTART_POLICIES:
-        yield _not_supported(f"{path}.restartPolicy", RESTART_POLICIES)
+        yield not_supported(f"{path}.restartPolicy", RESTART_POLICIES)
     if name == "Launcher" and replicas not in (None, 1):
         yield invalid(f"{path}.replicas", "must be 1")
     if name == "Worker" and (replicas or 0) < 1:
@@ -66,11 +66,6 @@ def _not_negative(values: Json, path: str, names: tuple[str, ...]) -> Errors:
     for name in names:
         if (values.get(name) or 0) < 0:
             yield invalid(f"{path}.{name}", LEAST % 0)
-
-
-def _not_supported(path: str, known: tuple[str, ...]) -> FieldError:
-    listed = ", ".join(f'"{each}"' for each in known)
-    return FieldError(path, f"supported values: {listed}", NOT_SUPPORTED)
 
 
 def fields_of_others(kind: LegacyKind, job: Json) -> Iterator[str]:

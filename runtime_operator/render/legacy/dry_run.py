@@ -10,14 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ... import api
-from ...api.legacy import check_legacy, is_legacy, kind_of, read_legacy
+from ...api.legacy import LEGACY_KINDS, LegacyKind, check_legacy, is_legacy, kind_of, read_legacy
+from ...api.legacy.kinds import MPI_BY_SSH
 from ...api.legacy.names import OUR_MANAGER
 from ...api.legacy.schema import legacy_node
 from ...errors import FieldError, KfpTrainerError
 from ..dry_run import DryRun, Outcome, Review, dry_run, existing_for
 from ..facts import Facts
 from ..plan import Object
-from ..spelling import unknown_in
+from ..spelling import UNKNOWN, knows, unknown_in
 from ..world import Sent, World, sort_documents
 from .admission import admit_legacy
 from .installation import Installation
@@ -64,12 +65,21 @@ def _review(sent: Sent) -> Review:
     assert kind is not None
     name = f"{kind.name}/{sent.job['metadata']['name']}"
     checked = check_legacy(sent.job, old=sent.old)
-    unknown = [
-        FieldError(path, unknown_in(legacy_node(kind), path), object=name) for path in checked.unknown_fields
-    ]
+    unknown = [FieldError(path, _unknown_field(kind, path), object=name) for path in checked.unknown_fields]
     errors = (*unknown, *(replace(each, object=name) for each in checked.errors))
     if errors:
         return Review(name, checked.stored or sent.job, errors, checked.warnings)
     verdict = admit_legacy(checked.stored, sent.old)
     refused = tuple(replace(each, object=name) for each in verdict.errors)
     return Review(name, checked.stored, refused, (*checked.warnings, *verdict.warnings))
+
+
+def _unknown_field(kind: LegacyKind, path: str) -> str:
+    """Say that a field is unknown: one of an MPIJob may be meant for the other version."""
+    said = unknown_in(legacy_node(kind), path)
+    other = LEGACY_KINDS[kind.name] if kind.uses_ssh else MPI_BY_SSH
+    if said != UNKNOWN or other.name != kind.name or not knows(legacy_node(other), path):
+        return said
+    return (
+        f"{kind.api_version} has no such field, but {other.api_version} has; remove it, or change apiVersion"
+    )

@@ -35,7 +35,7 @@ def pod_template(layout: Layout, part: Part, installation: Installation) -> Obje
         spec["initContainers"] = [*items(spec.get("initContainers")), _wait_for_master(layout, installation)]
     if job.kind.uses_ssh:
         spec = with_ssh(spec, layout, role)
-    elif job.kind.name == "MPIJob":
+    elif job.kind.uses_kubectl:
         spec = with_mpi(spec, job, role, installation)
     labels = {**at(role.template, "metadata", "labels"), **role_labels(job, role)}
     labels.pop(INDEX_LABEL, None)  # no number is that of all

@@ -59,7 +59,7 @@ def render_legacy(
             running = _reachable(job, workers, installation)
             if job.kind.uses_ssh:
                 objects += _ssh(layout, running, facts, installation)
-            elif job.kind.name == "MPIJob":
+            elif job.kind.uses_kubectl:
                 objects += _mpi(job, workers, running, facts, installation)
             objects += [*_services(layout), *_autoscaler(job)]
         objects += _pod_group(job, story, installation)

@@ -23,7 +23,7 @@ JOB_INDEX_LABEL = "jobset.sigs.k8s.io/job-index"
 
 def service_bodies(layout: Layout) -> Iterator[tuple[str, dict[str, str], Object]]:
     """The name, the labels and the spec of each Service."""
-    if layout.job.kind.name == "MPIJob" and not layout.job.kind.uses_ssh:
+    if layout.job.kind.uses_kubectl:
         return
     for part, index in layout.places():
         labels = {**role_labels(layout.job, part.role), INDEX_LABEL: str(index)}

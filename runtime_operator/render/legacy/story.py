@@ -43,8 +43,7 @@ class Story:
             part.name: tuple(self.layout.host(part.role, index) for index in part.indices)
             for part in self.layout.parts
         }
-        by_kubectl = self.layout.job.kind.name == "MPIJob" and not self.layout.job.kind.uses_ssh
-        return {} if by_kubectl else found
+        return {} if self.layout.job.kind.uses_kubectl else found
 
 
 def _step(role: Role) -> str:

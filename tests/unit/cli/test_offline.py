@@ -266,6 +266,16 @@ def test_a_job_of_an_older_kind_is_explained(file, call):
     assert "found at ddp-worker-0 … ddp-worker-2" in out
 
 
+def test_a_large_job_of_an_older_kind_is_explained_on_a_page(file, call):
+    large = OLDER.replace("PyTorch", "TF").replace("pytorchReplicaSpecs", "tfReplicaSpecs")
+    large = large.replace("name: pytorch,", "name: tensorflow,").replace("replicas: 3", "replicas: 3000")
+    code, out, _ = call("explain", "-f", file(large))
+    assert (code, len(out) < 4000) == (0, True)
+    told = " ".join(out.split())
+    assert "becomes Service ddp-master-0, Service ddp-worker-0 … ddp-worker-2999, JobSet ddp" in told
+    assert "characters; `render` prints all)" in told
+
+
 def test_a_job_of_an_older_kind_is_refused_like_any_other(file, call):
     misspelt = OLDER.replace("replicas: 3", "replicsa: 3")
     path = "PyTorchJob/ddp: spec.pytorchReplicaSpecs.Worker.replicsa"
@@ -274,6 +284,30 @@ def test_a_job_of_an_older_kind_is_refused_like_any_other(file, call):
     code, _, err = call("validate", "-f", file(OLDER.replace("replicas: 3", "replicas: 0")))
     path = "PyTorchJob/ddp: spec.pytorchReplicaSpecs[Worker].replicas"
     assert (code, err) == (2, f"kfp-trainer: {path}: must be at least 1\n")
+
+
+MPI = """
+apiVersion: kubeflow.org/v1
+kind: MPIJob
+metadata: {name: pi}
+spec:
+  sshAuthMountPath: /root/.ssh
+  mpiReplicaSpecs:
+    Launcher: {template: {spec: {containers: [{name: mpi, image: lab.example/pi:1}]}}}
+"""
+
+
+def test_a_field_of_the_other_version_of_mpijobs(file, call):
+    code, _, err = call("validate", "-f", file(MPI))
+    told = "kubeflow.org/v1 has no such field, but kubeflow.org/v2beta1 has; remove it, or change apiVersion"
+    assert (code, err) == (2, f"kfp-trainer: MPIJob/pi: spec.sshAuthMountPath: {told}\n")
+
+
+def test_a_kind_that_is_misspelt(file, call):
+    path = file(OLDER.replace("PyTorch", "Pytorch"))
+    code, _, err = call("validate", "-f", path)
+    told = "no job in it, but PytorchJob; did you mean PyTorchJob?"
+    assert (code, err) == (2, f"kfp-trainer: {path}: {told}\n")
 
 
 OLDER_REFUSED = {

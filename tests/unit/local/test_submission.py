@@ -61,7 +61,7 @@ def test_keys_of_mpi_are_drawn_here():
 
 
 REFUSED = {
-    "no job": ((), "needs one job, got 0"),
+    "no job": ((), "no job in it; add one, or name another file"),
     "two jobs": ((job(), {**job(), "metadata": {"name": "gpt"}}), "needs one job, got 2"),
     "a runtime that nobody has": ((job(runtimeRef={"name": "none"}),), "none"),
     "a manager that is not here": (

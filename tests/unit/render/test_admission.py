@@ -401,7 +401,9 @@ def test_patches(sentence: str) -> None:
 
 
 def test_an_empty_manager() -> None:
-    assert "spec.runtimePatches.manager: " in said(train_job(runtimePatches=[{"manager": ""}]), runtime())
+    assert "spec.runtimePatches.manager: required: give it a value" in said(
+        train_job(runtimePatches=[{"manager": ""}]), runtime()
+    )
 
 
 SELECTOR = patch(patched("node", nodeSelector={"a": "b"}))

@@ -168,11 +168,11 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "a job without containers": (
         jobset({"name": "ghost", "template": {"spec": {"template": {"spec": {}}}}}),
-        ["spec.replicatedJobs[0].template.spec.template.spec.containers: "],
+        ["spec.replicatedJobs[0].template.spec.template.spec.containers: required: give it a value"],
     ),
     "a job without anything": (
         jobset({"name": "ghost"}),
-        ["spec.replicatedJobs[0].template.spec.template.spec.containers: "],
+        ["spec.replicatedJobs[0].template.spec.template.spec.containers: required: give it a value"],
     ),
     "more pods than a number holds": (
         jobset({**job(pods=2**20), "replicas": 2**12}),
@@ -188,7 +188,7 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
         jobset(job(), managedBy="me"),
         ['spec.managedBy: must be a domain-prefixed path (such as "acme.io/foo")'],
     ),
-    "an empty manager": (jobset(job(), managedBy=""), ["spec.managedBy: "]),
+    "an empty manager": (jobset(job(), managedBy=""), ["spec.managedBy: required: give it a value"]),
     "a long manager": (
         jobset(job(), managedBy="acme.io/" + "x" * 60),
         ["spec.managedBy: may not be more than 63 bytes"],
