@@ -67,13 +67,13 @@ class OlderReconciler:
             return Pass()
         if not self._caches.is_ready(key[0]):
             return Pass(again=NOT_READY_AGAIN_AFTER)
+        memory = self._memory_of(key, cached.head.uid)
+        if self._beginnings.go_first(memory):
+            return Pass(again=LOOK_AGAIN_AFTER)
         document = cached.document()
         if cached.head.is_deleted or is_another_operators(document, stamps=not self._around.settings.judges):
             return Pass()
         job = read_legacy(document)
-        memory = self._memory_of(key, cached.head.uid)
-        if self._beginnings.go_first(memory):
-            return Pass(again=LOOK_AGAIN_AFTER)
         return await self._look_and_do(document, job, memory)
 
     def _memory_of(self, key: OlderKey, uid: str) -> Memory:
