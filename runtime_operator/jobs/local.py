@@ -219,7 +219,7 @@ class LocalJobs:
         folder = JobFolder(self._jobs / self.namespace / name)
         if not folder.exists:
             raise SpecError(
-                f"TrainJob {name}: not found in namespace {self.namespace}; `get` lists those there are"
+                f"job {name}: not found in namespace {self.namespace}; `get` lists those there are"
             )
         return folder
 

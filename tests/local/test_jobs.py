@@ -117,7 +117,7 @@ def test_deleting_leaves_nothing(workshop, job, tmp_path: Path) -> None:
     workshop.jobs.delete(name, timeout=PATIENCE)
     assert list((tmp_path / "jobs" / "default").iterdir()) == []
     assert workshop.left_behind() == []
-    with pytest.raises(SpecError, match="TrainJob bert: not found in namespace default"):
+    with pytest.raises(SpecError, match="job bert: not found in namespace default"):
         workshop.jobs.get(name)
 
 

@@ -40,6 +40,11 @@ class Role:
         """The pod's spec."""
         return mapping(self.template.get("spec"))
 
+    def template_with(self, pod: Json) -> dict[str, Any]:
+        """Return the template with another pod's spec."""
+        metadata = at(self.template, "metadata")
+        return {"metadata": dict(metadata), "spec": dict(pod)} if metadata else {"spec": dict(pod)}
+
 
 @dataclass(frozen=True, slots=True)
 class Scheduling:

@@ -31,7 +31,7 @@ async def read_job(transport: Transport, namespace: str, name: str) -> Json:
     """Read a TrainJob; SpecError if there is none."""
     found = await find(transport, namespace, name)
     if found is None:
-        raise SpecError(f"TrainJob {name}: not found in namespace {namespace}; `get` lists those there are")
+        raise SpecError(f"job {name}: not found in namespace {namespace}; `get` lists those there are")
     return dict(found)
 
 

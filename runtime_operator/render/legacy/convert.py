@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...api.legacy import LegacyJob, Role
-from ...api.legacy.mpi import read_mpi
 from ...api.legacy.names import OUR_MANAGER
 from ...api.names import (
     ANCESTOR_LABEL,
@@ -26,11 +25,10 @@ from ...api.names import (
 )
 from ...api.shapes import at, items
 from ..overlay import Object
+from .convert_mpi import mpi_parts
 from .frameworks import elastic_bounds, environment
 from .installation import Installation
 from .losses import losses
-from .mpi import launcher_computes
-from .mpi_ssh import SSHD as MPI_SSHD
 from .parts import Layout, Part, short_name
 from .policies import job_spec, jobset_policies
 from .values import merged
@@ -39,13 +37,6 @@ ALONE = Installation(judge="jobset", init_tries=0)
 TORCHRUN = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 """programs that Trainer's policy for torch is made for"""
 MERGED = ("PyTorchJob", "XGBoostJob")
-SSH_HOME = "/home/mpiuser"
-"""where the images of mpirun's community keep the settings and the keys of ssh"""
-SSHD: Object = {
-    "command": ["/usr/sbin/sshd"],
-    "args": ["-De", "-f", f"{SSH_HOME}/.sshd_config"],
-    "readinessProbe": {"tcpSocket": {"port": 2222}, "initialDelaySeconds": 5},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +71,7 @@ class NewLayout(Layout):
 def convert(job: LegacyJob) -> Converted:
     """Return the TrainJob and the runtime that do what a job does."""
     if job.kind.name == "MPIJob":
-        policy, jobs, rules = _mpi(job)
+        policy, jobs, rules = mpi_parts(job)
     else:
         policy, jobs, rules = _parts(job)
     spec = {"mlPolicy": policy, "template": {"spec": {**rules, "replicatedJobs": jobs}}}
@@ -187,7 +178,7 @@ def _replicated_job(layout: Layout, part: Part, trains: Part) -> Object:
     env = [] if uses_torchrun(layout.job) else environment(layout, part, ALONE)
     pod["containers"] = [_container(layout.job, each, env) for each in items(pod.get("containers"))]
     pod["restartPolicy"] = "Never" if part.role.restart_policy in ("Never", "ExitCode") else "OnFailure"
-    spec = job_spec(layout, part, _with_pod(part.role, pod), ALONE)
+    spec = job_spec(layout, part, part.role.template_with(pod), ALONE)
     spec |= {"parallelism": part.count, "completions": part.count}
     for rule in at(spec, "podFailurePolicy").get("rules") or ():
         if "onExitCodes" in rule:
@@ -206,58 +197,3 @@ def _container(job: LegacyJob, container: Object, env: list[Object]) -> Object:
     if not made["env"]:
         del made["env"]
     return {**made, "name": NODE} if is_main else made
-
-
-def _with_pod(role: Role, pod: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = at(role.template, "metadata")
-    return {"metadata": dict(metadata), "spec": dict(pod)} if metadata else {"spec": dict(pod)}
-
-
-def _mpi(job: LegacyJob) -> tuple[Object, list[Object], Object]:
-    """Nodes that sshd runs in, and the launcher that starts once they are ready."""
-    worker, launcher, policy = job.role("Worker"), job.role("Launcher"), _mpi_policy(job)
-    nodes = (worker.replicas if worker else 0) + policy["runLauncherAsNode"]
-    jobs: list[Object] = []
-    if worker is not None and worker.replicas:
-        jobs.append(
-            {"name": NODE, "template": {"spec": {"template": _mpi_pod(worker, _daemon(job, worker))}}}
-        )
-    if launcher is not None:
-        template = {
-            "metadata": {"labels": {ANCESTOR_LABEL: TRAINER_STEP}},
-            "spec": {"template": _mpi_pod(launcher, {})},
-        }
-        starts: dict[str, Any] = {"name": LAUNCHER, "template": template}
-        jobs.append({**starts, "dependsOn": [{"name": NODE, "status": "Ready"}]} if jobs else starts)
-    done = {"successPolicy": {"operator": "All", "targetReplicatedJobs": [LAUNCHER]}}
-    return {"numNodes": max(nodes, 1), "mpi": policy}, jobs, done
-
-
-def _mpi_policy(job: LegacyJob) -> dict[str, Any]:
-    if job.kind.uses_ssh:
-        mpi = read_mpi(job)
-        slots, implementation, keys = mpi.slots, mpi.implementation, mpi.keys_path
-        computes = mpi.launcher_computes
-    else:
-        slots, implementation = int(job.spec.get("slotsPerWorker") or 1), "OpenMPI"
-        keys, computes = f"{SSH_HOME}/.ssh", launcher_computes(job)
-    return {
-        "numProcPerNode": slots,
-        "mpiImplementation": implementation,
-        "runLauncherAsNode": computes,
-        "sshAuthMountPath": keys,
-    }
-
-
-def _daemon(job: LegacyJob, worker: Role) -> Object:
-    """What a worker runs: sshd, in the place of what v1 needed there; in v2beta1 what it says itself."""
-    first = items(worker.pod.get("containers"))[0]
-    if not job.kind.uses_ssh:
-        return SSHD
-    return {} if first.get("command") or first.get("args") else {"command": list(MPI_SSHD)}
-
-
-def _mpi_pod(role: Role, daemon: Object) -> Object:
-    first, *others = items(role.pod.get("containers"))
-    main = {**first, "name": NODE, **daemon}
-    return _with_pod(role, {**role.pod, "containers": [main, *others]})
