@@ -28,7 +28,6 @@ STREAMS = 2
 PAUSE_SECONDS = 0.1
 PATIENCE_SECONDS = 1800.0
 """as on a cluster, where the launcher waits as long for a worker"""
-FAILED = 1
 
 
 class Target(NamedTuple):

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from ..api.legacy import kind_of, terms, without_rest
-from ..api.legacy.kinds import managers_of
+from ..api.legacy import is_legacy, read_legacy, without_rest
+from ..api.legacy.names import OUR_MANAGER
 from ..api.names import OUR_CONTROLLER
+from ..api.shapes import at
 from ..errors import FieldError, SpecError
 from ..render.dry_run import Outcome
 from ..render.facts import Facts
@@ -122,11 +123,12 @@ def _plain(document: Document) -> Json:
 
 
 def _managed_elsewhere(train_job: Document) -> Iterator[FieldError]:
-    kind = kind_of(train_job)
-    ours = OUR_CONTROLLER if kind is None else managers_of(kind)[0]
-    manager = terms(train_job).get("managedBy", ours)
+    path, ours = "spec.managedBy", OUR_CONTROLLER
+    manager = at(train_job, "spec").get("managedBy", ours)
+    if is_legacy(train_job):
+        path, ours = "spec.runPolicy.managedBy", OUR_MANAGER
+        manager = read_legacy(train_job).policy.managed_by
     if manager != ours:
-        path = "spec.managedBy" if kind is None else "spec.runPolicy.managedBy"
         yield FieldError(path, f"{manager} is not on this machine; remove it", UNSUPPORTED)
 
 

@@ -92,6 +92,12 @@ def test_a_job_of_an_older_kind_ends_by_its_jobset_alone():
     ]
 
 
+@pytest.mark.parametrize("manager", ["kubeflow.org/training-operator", "kfp-trainer/operator"])
+def test_an_older_job_runs_as_it_is_stored_in_a_cluster(manager):
+    document = legacy_document("PyTorchJob", {"Master": {}}, runPolicy={"managedBy": manager})
+    assert submitted(document).jobset["kind"] == "JobSet"
+
+
 def test_an_older_job_that_rests_has_the_digest_of_one_that_runs():
     rests = legacy_document("TFJob", {"Worker": {}}, runPolicy={"suspend": True})
     assert submitted(rests).digest == submitted(legacy_document("TFJob", {"Worker": {}}, runPolicy={})).digest
