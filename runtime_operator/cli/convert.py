@@ -13,6 +13,7 @@ from ..api.legacy import is_legacy, read_legacy
 from ..errors import SpecError
 from ..render.legacy.convert import convert as convert_job
 from ..render.legacy.dry_run import dry_run_any
+from ..render.spelling import no_job
 from .documents import named, read_documents
 from .files_option import files_option
 from .output import Output, output_option, print_data
@@ -24,9 +25,10 @@ from .refusals import refusals, with_object
 @output_option
 def convert(files: Sequence[str], output: Output) -> None:
     """Print the TrainJob and the runtime that do what a job of an older kind does, and tell what is lost."""
-    documents = [each for each in read_documents(files) if is_legacy(each)]
+    given = read_documents(files)
+    documents = [each for each in given if is_legacy(each)]
     if not documents:
-        raise SpecError(f"{named(files)}: no job of an older kind in it; name a file that has one")
+        raise SpecError(f"{named(files)}: {no_job(given, wanted='job of an older kind')}")
     run = dry_run_any(documents)
     errors = refusals(run.jobs)
     if errors:

@@ -21,6 +21,7 @@ UNKNOWN = "unknown field: correct its spelling, or remove it"
 NEAR = 0.7
 EVERYWHERE = ("labels", "annotations", "name", "env")
 """fields that many objects have: where one of them belongs cannot be told"""
+KUBEFLOW = re.compile(r"(trainer\.)?kubeflow\.org/")
 JOBS = (TRAIN_JOB, *LEGACY_KINDS)
 APART = ("template", "status", "metadata", "runtimePatches")
 """what Kubernetes' own schemas fill, too wide to guess in"""
@@ -48,12 +49,16 @@ def knows(root: Node, path: str) -> bool:
     return name in _known(root, parents)
 
 
-def no_job(documents: Iterable[Object]) -> str:
+def no_job(documents: Iterable[Object], *, wanted: str = "job") -> str:
     """Say that there is no job among documents, and which kind may be meant."""
-    kinds = list(dict.fromkeys(each["kind"] for each in documents))
-    near = [name for kind in kinds for name in get_close_matches(kind, JOBS, n=1, cutoff=NEAR)]
+    documents = list(documents)
+    kinds = dict.fromkeys(each["kind"] for each in documents)
+    ours = dict.fromkeys(each["kind"] for each in documents if KUBEFLOW.match(str(each.get("apiVersion"))))
+    near = [name for kind in ours for name in get_close_matches(kind, JOBS, n=1, cutoff=NEAR)]
     found = f", but {', '.join(kinds)}" if kinds else ""
-    return f"no job in it{found}; {f'did you mean {near[0]}?' if near else 'add one, or name another file'}"
+    return (
+        f"no {wanted} in it{found}; {f'did you mean {near[0]}?' if near else 'add one, or name another file'}"
+    )
 
 
 def meant_runtime(job: Object, runtimes: Iterable[Object]) -> Iterator[str]:

@@ -303,11 +303,25 @@ def test_a_field_of_the_other_version_of_mpijobs(file, call):
     assert (code, err) == (2, f"kfp-trainer: MPIJob/pi: spec.sshAuthMountPath: {told}\n")
 
 
-def test_a_kind_that_is_misspelt(file, call):
-    path = file(OLDER.replace("PyTorch", "Pytorch"))
-    code, _, err = call("validate", "-f", path)
-    told = "no job in it, but PytorchJob; did you mean PyTorchJob?"
-    assert (code, err) == (2, f"kfp-trainer: {path}: {told}\n")
+NO_JOB = {
+    "a kind that is misspelt": (
+        OLDER.replace("PyTorch", "Pytorch"),
+        "but PytorchJob; did you mean PyTorchJob?",
+    ),
+    "a kind of somebody else": (
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n",
+        "but Job; add one, or name another file",
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", NO_JOB)
+@pytest.mark.parametrize(("verb", "wanted"), [("validate", "job"), ("convert", "job of an older kind")])
+def test_a_file_without_a_job(sentence, verb, wanted, file, call):
+    document, told = NO_JOB[sentence]
+    path = file(document)
+    code, _, err = call(verb, "-f", path)
+    assert (code, err) == (2, f"kfp-trainer: {path}: no {wanted} in it, {told}\n")
 
 
 OLDER_REFUSED = {
