@@ -35,7 +35,7 @@ CARRIED = ("ConfigMap", "Secret")
 """objects that pods read"""
 NAMING = "Service"
 """objects that only give pods names"""
-HERE = Installation(judge="jobset", init_tries=0)
+HERE = Installation(judge="jobset", one_machine=True, init_tries=0)
 """for the older kinds: nobody judges beside the JobSet, and every name is known before a pod starts"""
 NOT_NEEDED = {
     "PodGroup": "one machine starts all pods at once, so there is nothing to place together",

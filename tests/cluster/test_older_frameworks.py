@@ -1,7 +1,6 @@
 """Real frameworks in jobs of the older kinds, over pods of a process node; and what they print, by role."""
 
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -18,12 +17,12 @@ from tests.cluster.process_node.starting import PROCESS_NODE
 from tests.counts import SOAK
 from tests.legacy_jobs import legacy_document
 from tests.older_programs import ELASTIC_POLICY, ELASTIC_START, LINE, TENSORFLOW, elastic_env
+from tests.tensorflow_wheel import WHY_NOT, python_with_tensorflow
 
 pytestmark = pytest.mark.parts("scheduler", "jobset", "process-node")
 
 NO_INIT = "--pytorch-init-container-max-tries=0"
 """this machine has no nslookup, with which a worker waits for its master"""
-TENSORFLOW_WHEEL = "tensorflow-cpu==2.21.0"
 ONE_THREAD = {"name": "OMP_NUM_THREADS", "value": "1"}
 
 
@@ -101,21 +100,12 @@ def test_kubectl_finds_the_log_of_a_replica(cluster: Cluster, client: Client, na
     assert '"task":{"type":"worker","index":1}' in kubectl_log(cluster, namespace, "job-worker-1")
 
 
-@pytest.fixture(scope="module")
-def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A Python with TensorFlow, which fits beside nothing else that the tests need."""
-    folder = tmp_path_factory.mktemp("tensorflow") / "venv"
-    uv, made = Path(sys.executable).with_name("uv"), str(folder / "bin/python")
-    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder], check=True)
-    subprocess.run([uv, "pip", "install", "--quiet", "--python", made, TENSORFLOW_WHEEL], check=True)
-    return made
-
-
-@pytest.mark.skipif(not SOAK, reason="under soak: TensorFlow is 270 MB to download")
+@pytest.mark.skipif(not SOAK, reason=WHY_NOT)
 def test_two_workers_train_with_tensorflow(
-    tensorflow: str, cluster: Cluster, client: Client, namespace: str
+    cluster: Cluster, client: Client, namespace: str, tmp_path: Path
 ) -> None:
-    worker = role("tensorflow", tensorflow, "-c", TENSORFLOW, replicas=2)
+    python = python_with_tensorflow(tmp_path / "venv")
+    worker = role("tensorflow", python, "-c", TENSORFLOW, replicas=2)
     succeeded(client, created(client, namespace, "TFJob", {"Worker": worker}, successPolicy="AllWorkers"))
     said = [line for line in by_role(cluster, namespace, "worker") if "has weight" in line]
     assert said == [f"{index} of 2 has weight 3.00" for index in range(2)]

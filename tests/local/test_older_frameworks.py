@@ -11,7 +11,16 @@ import pytest
 
 from tests.counts import SOAK
 from tests.legacy_jobs import legacy_document
-from tests.older_programs import ELASTIC_POLICY, ELASTIC_START, JAX, LINE, XGBOOST, elastic_env
+from tests.older_programs import (
+    ELASTIC_POLICY,
+    ELASTIC_START,
+    JAX,
+    LINE,
+    TENSORFLOW,
+    XGBOOST,
+    elastic_env,
+)
+from tests.tensorflow_wheel import WHY_NOT, python_with_tensorflow
 
 ONE_THREAD = {"name": "OMP_NUM_THREADS", "value": "1"}
 
@@ -57,9 +66,9 @@ def test_an_elastic_job_loses_a_worker_and_regains_it(workshop, tmp_path) -> Non
 def test_xgboost_trains_with_its_master_as_the_tracker(workshop) -> None:
     needs("xgboost")
     train = [sys.executable, "-c", XGBOOST]
-    roles = {"Master": role("xgboost", *train), "Worker": role("xgboost", *train, replicas=2)}
+    roles = {"Master": role("xgboost", *train), "Worker": role("xgboost", *train)}
     lines = sorted(line for line in said(workshop, "XGBoostJob", roles) if line.startswith("rank"))
-    assert lines == [f"rank {rank} of 3: 5 rounds, right True" for rank in range(3)]
+    assert lines == [f"rank {rank} of 2: 5 rounds, right True" for rank in range(2)]
 
 
 def test_jax_trains_over_two_processes(workshop) -> None:
@@ -67,6 +76,15 @@ def test_jax_trains_over_two_processes(workshop) -> None:
     worker = role("jax", sys.executable, "-c", JAX, replicas=2)
     lines = sorted(line for line in said(workshop, "JAXJob", {"Worker": worker}) if "weight" in line)
     assert lines == [f"process {rank} of 2 has weight 3.00" for rank in range(2)]
+
+
+@pytest.mark.skipif(not SOAK, reason=WHY_NOT)
+def test_two_workers_train_with_tensorflow(workshop, tmp_path) -> None:
+    worker = role("tensorflow", python_with_tensorflow(tmp_path / "venv"), "-c", TENSORFLOW, replicas=2)
+    lines = said(workshop, "TFJob", {"Worker": worker}, successPolicy="AllWorkers")
+    assert sorted(line for line in lines if "has weight" in line) == [
+        f"{index} of 2 has weight 3.00" for index in range(2)
+    ]
 
 
 TF_CONFIG = """

@@ -61,7 +61,7 @@ def _dense_cluster(layout: Layout, installation: Installation) -> Mapping[str, S
 def _sparse_cluster(layout: Layout, part: Part, index: str, installation: Installation) -> Mapping[str, Any]:
     """Of the workers each knows itself alone, so that others may come and go."""
     role, servers = part.role, layout.job.role("PS")
-    own = _address(layout, role, index, installation)
+    own = _address(layout, role, index, installation, port_of(layout.job, role))
     if role.name == "PS":
         return {"worker": {}, "ps": [own]}
     if role.name != "Worker":
@@ -71,12 +71,18 @@ def _sparse_cluster(layout: Layout, part: Part, index: str, installation: Instal
 
 
 def _addresses(layout: Layout, role: Role, installation: Installation) -> list[str]:
-    return [_address(layout, role, str(index), installation) for index in range(role.replicas)]
+    """TensorFlow's servers listen on all addresses, so those of one machine get ports of their own."""
+    job, port = layout.job, port_of(layout.job, role)
+    if not installation.one_machine:
+        return [_address(layout, role, str(index), installation, port) for index in range(role.replicas)]
+    first = max(port_of(job, each) for each in job.roles)
+    first += sum(each.replicas for each in job.roles[: job.roles.index(role)])
+    return [_address(layout, role, str(index), installation, first + index) for index in range(role.replicas)]
 
 
-def _address(layout: Layout, role: Role, index: str, installation: Installation) -> str:
+def _address(layout: Layout, role: Role, index: str, installation: Installation, port: int) -> str:
     domain = f".{installation.custom_domain}" if installation.custom_domain else ""
-    return f"{layout.address(role, index)}{domain}:{port_of(layout.job, role)}"
+    return f"{layout.address(role, index)}{domain}:{port}"
 
 
 def _pytorch(layout: Layout, part: Part, _: Installation) -> Env:

@@ -14,6 +14,8 @@ class Installation:
 
     judge: Literal["operator", "jobset"] = "operator"
     """who says that a job has ended: our controller, by v1's rules, or the JobSet alone where none runs"""
+    one_machine: bool = False
+    """whether all pods share the ports of one machine, so that each server of TensorFlow needs its own"""
     gang_scheduler: str = ""
     """empty: none; `volcano`; any other is a scheduler with the scheduler-plugins, by its name"""
     custom_domain: str = ""

@@ -77,6 +77,15 @@ def test_a_role_without_replicas_is_an_empty_list_of_the_cluster():
     assert config["cluster"]["worker"] == []
 
 
+def test_servers_of_tensorflow_on_one_machine_have_ports_of_their_own():
+    roles = {"Chief": {}, "PS": {"replicas": 2}, "Worker": {}}
+    here = Installation(judge="jobset", one_machine=True, init_tries=0)
+    plan = render_legacy(legacy_job("TFJob", roles), installation=here)
+    found = json.loads(env(plan, "chief")["TF_CONFIG"])["cluster"]
+    ports = [each.rpartition(":")[2] for role in ("chief", "ps", "worker") for each in found[role]]
+    assert ports == ["2222", "2223", "2224", "2225"]
+
+
 def test_hosts_have_as_many_slots_as_the_job_says():
     roles = {"Launcher": {}, "Worker": {}}
     for given, slots in (({}, 1), ({"slotsPerWorker": 0}, 0), ({"slotsPerWorker": 4}, 4)):
