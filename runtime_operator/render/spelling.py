@@ -56,9 +56,8 @@ def no_job(documents: Iterable[Object], *, wanted: str = "job") -> str:
     ours = dict.fromkeys(each["kind"] for each in documents if KUBEFLOW.match(str(each.get("apiVersion"))))
     near = [name for kind in ours for name in get_close_matches(kind, JOBS, n=1, cutoff=NEAR)]
     found = f", but {', '.join(kinds)}" if kinds else ""
-    return (
-        f"no {wanted} in it{found}; {f'did you mean {near[0]}?' if near else 'add one, or name another file'}"
-    )
+    hint = f"did you mean {near[0]}?" if near else "add one, or name another file"
+    return f"no {wanted} in it{found}; {hint}"
 
 
 def meant_runtime(job: Object, runtimes: Iterable[Object]) -> Iterator[str]:
