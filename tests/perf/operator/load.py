@@ -66,19 +66,23 @@ def train_job(name: str) -> dict[str, Any]:
 
 
 OLDER: dict[str, tuple[str, dict[str, int]]] = {
+    "PyTorchJob": ("pytorch", {"Worker": 4}),
+    "TFJob": ("tensorflow", {"Worker": 4}),
+    "PaddleJob": ("paddle", {"Worker": 4}),
+    "JAXJob": ("jax", {"Worker": 4}),
+}
+"""older kinds, the container of the framework, and pods as a TrainJob of ours has them, four of a template"""
+OLDER_OF_TWO_ROLES: dict[str, tuple[str, dict[str, int]]] = {
     "PyTorchJob": ("pytorch", {"Master": 1, "Worker": 3}),
     "TFJob": ("tensorflow", {"PS": 1, "Worker": 3}),
     "MPIJob": ("mpi", {"Launcher": 1, "Worker": 3}),
     "XGBoostJob": ("xgboost", {"Master": 1, "Worker": 3}),
-    "PaddleJob": ("paddle", {"Worker": 4}),
-    "JAXJob": ("jax", {"Worker": 4}),
+    "PaddleJob": ("paddle", {"Master": 1, "Worker": 3}),
 }
-"""the older kinds: the container of the framework, and as many pods as a TrainJob of ours has"""
 
 
-def older_job(name: str, kind: str) -> dict[str, Any]:
-    """A job of an older kind of four pods."""
-    container, roles = OLDER[kind]
+def older_job(name: str, kind: str, container: str, roles: dict[str, int]) -> dict[str, Any]:
+    """A job of an older kind."""
     main = {"name": container, "image": "example.com/train:1", "resources": {"requests": {"cpu": "10m"}}}
     template = {"spec": {"containers": [main], "nodeSelector": {"pool": RUNTIME}}}
     replicas = {role: {"replicas": count, "template": template} for role, count in roles.items()}
@@ -90,13 +94,13 @@ def older_job(name: str, kind: str) -> dict[str, Any]:
     }
 
 
-def older_jobs(number: int, *, name: str = "o") -> dict[str, list[dict[str, Any]]]:
-    """So many jobs of all older kinds in turn, by where they are created."""
+def older_jobs(number: int, kinds: dict[str, tuple[str, dict[str, int]]]) -> dict[str, list[dict[str, Any]]]:
+    """So many jobs of these kinds in turn, by where they are created."""
     found: dict[str, list[dict[str, Any]]] = {}
     for index in range(number):
-        kind = list(OLDER)[index % len(OLDER)]
+        kind = list(kinds)[index % len(kinds)]
         path = f"/apis/{OLDER_VERSION}/namespaces/default/{LEGACY_KINDS[kind].plural}"
-        found.setdefault(path, []).append(older_job(f"{name}{index}", kind))
+        found.setdefault(path, []).append(older_job(f"o{index}", kind, *kinds[kind]))
     return found
 
 
