@@ -10,5 +10,5 @@ from tests.kfp_local import JobFailed, run_local
 
 def test_a_job_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KFP_TRAINER_HOME", str(tmp_path / "home"))
-    with pytest.raises(JobFailed, match=r"^wait-train-job failed: TrainJob none: not found"):
+    with pytest.raises(JobFailed, match=r"^wait-train-job failed: job none: not found"):
         run_local(wait_train_job, {"job_name": "none"}, tmp_path / "run")
