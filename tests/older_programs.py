@@ -15,6 +15,8 @@ for _ in range(40):
     loss.backward()
     optimiser.step()
 sys.stdout.write(f"rank {rank} of {world} has weight {model.module.weight.item():.2f}\\n")
+sys.stdout.flush()
+dist.barrier()  # the job ends with its master: nobody may end before all have spoken
 dist.destroy_process_group()
 """
 """fits y = 3x over all ranks; says the same weight in each"""
@@ -96,6 +98,8 @@ with collective.CommunicatorContext(**told):
     right = ((model.predict(rows) > 0.5) == rows.get_label()).mean()
     where = f"{collective.get_rank()} of {collective.get_world_size()}"
     sys.stdout.write(f"rank {where}: {model.num_boosted_rounds()} rounds, right {right > 0.8}\\n")
+    sys.stdout.flush()
+    collective.allreduce(numpy.ones(1), collective.Op.SUM)  # nobody ends before all have spoken
 """
 
 JAX = """

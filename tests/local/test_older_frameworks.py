@@ -88,7 +88,7 @@ def test_two_workers_train_with_tensorflow(workshop, tmp_path) -> None:
 
 
 TF_CONFIG = """
-import json, os, socket
+import json, os, socket, time
 config = json.loads(os.environ["TF_CONFIG"])
 mine = config["cluster"][config["task"]["type"]][config["task"]["index"]]
 host, _, port = mine.rpartition(":")
@@ -96,14 +96,19 @@ reached = {role: [socket.gethostbyname(each.rpartition(":")[0]) for each in foun
            for role, found in config["cluster"].items()}
 server = socket.create_server((host, int(port)))  # where the others would look for this one
 apart = len({*sum(reached.values(), [])})
-print(json.dumps({"task": config["task"], "cluster": config["cluster"], "apart": apart}))
+print(json.dumps({"task": config["task"], "cluster": config["cluster"], "apart": apart}), flush=True)
+open(os.environ["SHARED"] + "/" + host, "w").close()
+while len(os.listdir(os.environ["SHARED"])) < apart:  # the job ends with its workers: all are to speak before
+    time.sleep(0.05)
 """
 
 
-def test_every_role_of_a_tfjob_has_its_place_in_one_cluster(workshop) -> None:
-    show = [sys.executable, "-c", TF_CONFIG]
+def test_every_role_of_a_tfjob_has_its_place_in_one_cluster(workshop, tmp_path) -> None:
+    show, shared = [sys.executable, "-c", TF_CONFIG], tmp_path / "shared"
+    shared.mkdir()
+    env = [{"name": "SHARED", "value": str(shared)}]
     counts = {"Chief": 1, "PS": 2, "Worker": 2, "Evaluator": 1}
-    roles = {name: role("tensorflow", *show, replicas=count) for name, count in counts.items()}
+    roles = {name: role("tensorflow", *show, replicas=count, env=env) for name, count in counts.items()}
     found = [json.loads(line) for line in said(workshop, "TFJob", roles, successPolicy="AllWorkers")]
     assert len(found) == 6
     assert {(each["task"]["type"], each["task"]["index"]) for each in found} == {
