@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from tests.cluster.control_plane.client import Client, Json, collection
+from tests.cluster.control_plane.client import Client, Json, collection, eventually
 from tests.cluster.control_plane.nodes import pods_of
 
 JOBSET = "jobset.x-k8s.io/v1alpha2"
@@ -100,6 +100,11 @@ def create_pods(client: Client, namespace: str, template: Json, count: int) -> N
 def create_gang(client: Client, namespace: str, pool: str, scheduler: str, *, members: int) -> None:
     """A group that wants all its members, of one GPU each, and these."""
     gang = GANGS[scheduler]
+    if scheduler == "volcano":
+        queue = f"{collection(gang.version, 'Queue')}/default"
+        eventually(
+            "Volcano opens its queue", lambda: client.get(queue).get("status", {}).get("state") == "Open"
+        )
     group = {"apiVersion": gang.version, "kind": "PodGroup", "metadata": {"name": "gang"}}
     client.create({**group, "spec": {"minMember": members}}, namespace)
     template = with_gpus(pod_template(pool, run="forever"), 1)

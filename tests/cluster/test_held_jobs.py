@@ -111,5 +111,6 @@ def test_a_jobset_that_goes_takes_the_held_job_along(client: Client, namespace: 
     end(client, namespace, "job-worker-1", phase="Failed")
     set_parallelism(client, namespace, "job-worker-1", 0)
     client.delete(f"{collection(JOBSET, 'JobSet', namespace)}/job", {"propagationPolicy": "Foreground"})
+    jobsets = collection(JOBSET, "JobSet", namespace)
+    eventually("the JobSet is gone", lambda: client.items(jobsets) == [])
     eventually("all is gone", lambda: not jobs(client, namespace) and not pods_of(client, namespace))
-    assert client.items(collection(JOBSET, "JobSet", namespace)) == []

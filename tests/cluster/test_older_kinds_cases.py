@@ -42,6 +42,10 @@ PARTS = {
     "domain": ("scheduler", "kwok", "jobset"),
 }
 POOL = "v1"
+pytestmark = pytest.mark.skipif(
+    not SOAK,
+    reason="minutes, and pods that have to run at once: make soak; the same cases run simulated always",
+)
 AT_A_TIME = 6
 STEP_SECONDS = 150.0
 """a Job that failed twice waits for twenty seconds"""
@@ -56,35 +60,12 @@ def is_down(case: Json) -> bool:
 
 
 def names_of(variant: str, *, down: bool) -> list[str]:
-    """The cases of a variant that are admitted; some of them, unless all are wanted."""
-    found = [
+    """The cases of a variant that are admitted."""
+    return [
         name
         for name, case in ALL.items()
         if case.get("variant", "") == variant and case["expect"].get("steps") and is_down(case) == down
     ]
-    return found if SOAK else [name for name in found if name in SAMPLED]
-
-
-SAMPLED = (
-    "at-once-mpi-workers-failed-launcher-succeeds",
-    "at-once-tf-chief-runs-workers-failed",
-    "backoff-limit-zero",
-    "clean-all-on-success-pytorchjob",
-    "clean-running-on-success-tfjob",
-    "exit-code-130-of-worker-pytorchjob",
-    "gang-sp-priority-and-resources",
-    "gang-vc-pods-wait-for-the-queue",
-    "gang-vc-suspend",
-    "job-deleted",
-    "mpi-foreign-config-map",
-    "mpi-suspend-and-resume",
-    "never-worker-fails-xgboostjob",
-    "paddle-parameter-servers",
-    "pytorch-elastic-with-metrics",
-    "tf-custom-cluster-domain",
-    "tf-dynamic-worker",
-)
-"""those that `make test` plays; the others, and what hangs on a clock, are played under KFP_TRAINER_SOAK=1"""
 
 
 @pytest.fixture
