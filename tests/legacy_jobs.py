@@ -6,6 +6,16 @@ from typing import Any
 
 from kfp_trainer.runtime_operator.api.legacy import LEGACY_KINDS, LegacyJob, read_legacy
 
+ROLES = {
+    "TFJob": ["Chief", "Worker"],
+    "PyTorchJob": ["Master", "Worker"],
+    "MPIJob": ["Launcher", "Worker"],
+    "XGBoostJob": ["Master", "Worker"],
+    "PaddleJob": ["Worker"],
+    "JAXJob": ["Worker"],
+}
+"""of the kinds that are served unless somebody says otherwise, those that a job has at least"""
+
 
 def legacy_document(
     kind: str, roles: dict[str, dict[str, Any]], *, name: str = "job", version: str = "v1", **spec: Any

@@ -51,23 +51,23 @@ class Caches:
         self.ended_jobsets: dict[Key, Object] = {}
         """JobSets that ended and are gone, until the end of their job is written"""
         self.book = PodBook(lambda key: self.jobs.get(key) is not None)
-        self.jobs = self._informer(TRAIN_JOBS, self._job_changed, indices={"runtime": runtime_of})
+        self.jobs = self.informer(TRAIN_JOBS, self._job_changed, indices={"runtime": runtime_of})
         self.runtimes = {
-            TRAINING_RUNTIME: self._informer(TRAINING_RUNTIMES, self._runtime_changed),
-            CLUSTER_TRAINING_RUNTIME: self._informer(CLUSTER_TRAINING_RUNTIMES, self._runtime_changed),
+            TRAINING_RUNTIME: self.informer(TRAINING_RUNTIMES, self._runtime_changed),
+            CLUSTER_TRAINING_RUNTIME: self.informer(CLUSTER_TRAINING_RUNTIMES, self._runtime_changed),
         }
         older = bool(settings.older_kinds)
         of_older = {OF_JOB: job_of_jobset} if older else None
-        self.jobsets = self._informer(JOBSETS, self._jobset_changed, indices=of_older)
-        self.config_maps = self._informer(
+        self.jobsets = self.informer(JOBSETS, self._jobset_changed, indices=of_older)
+        self.config_maps = self.informer(
             CONFIG_MAPS, self._owned_changed, labels=OWN_LABEL, indices={"job": job_of_label}
         )
         of_older = {OF_JOBSET: jobset_of_pod} if older else None
-        self.pods = self._informer(
+        self.pods = self.informer(
             PODS, self._pod_changed, labels=JOBSET_LABEL, condense=view, indices=of_older
         )
         self.refusals = [
-            self._informer(
+            self.informer(
                 EVENTS,
                 self._refused,
                 fields=fields,
@@ -76,8 +76,8 @@ class Caches:
             )
             for fields in (refusals.OF_JOBS, refusals.OF_JOBSETS)
         ]
-        self.limit_ranges = self._informer(LIMIT_RANGES, self._limits_changed)
-        self.runtime_classes = self._informer(RUNTIME_CLASSES, self._limits_changed)
+        self.limit_ranges = self.informer(LIMIT_RANGES, self._limits_changed)
+        self.runtime_classes = self.informer(RUNTIME_CLASSES, self._limits_changed)
         self.others: dict[tuple[str, str], Informer] = {}
         """informers of kinds that were found, by apiVersion and kind"""
         self.queue: Informer | None = None
@@ -87,7 +87,8 @@ class Caches:
         """Have somebody else hear of changes, who reads the same collections."""
         self._told_too = {JOBSETS: jobsets, PODS: pods}
 
-    def _informer(self, resource: Resource, on_change: OnChange, **options: Any) -> Informer:
+    def informer(self, resource: Resource, on_change: OnChange, **options: Any) -> Informer:
+        """An informer of what this installation looks at; its maker runs it."""
         namespace = self._settings.namespace if resource.namespaced else ""
         return Informer(
             self._transport,
@@ -188,11 +189,11 @@ class Caches:
         LOG.info("found %s of %s", watch.kind, watch.api_version)
         if watch in queueing.WORKLOADS:
             of_job = {"job": job_of_owner}
-            informer = self._informer(resource, self._owned_changed, condense=queueing.queued, indices=of_job)
+            informer = self.informer(resource, self._owned_changed, condense=queueing.queued, indices=of_job)
             self.queue = informer
         else:
             on_change = self._owned_changed if watch.owned else self._limits_changed
-            informer = self._informer(resource, on_change, labels=OWN_LABEL if watch.owned else "")
+            informer = self.informer(resource, on_change, labels=OWN_LABEL if watch.owned else "")
             self.others[watch.api_version, watch.kind] = informer
         self._group.create_task(informer.run(), name=str(resource))
         self._group.create_task(self._wake_all_after(informer.synced), name=f"jobs of {resource}")

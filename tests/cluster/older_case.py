@@ -17,7 +17,7 @@ from tests.cluster.control_plane.client import ApiError, Client, collection, exi
 from tests.cluster.control_plane.nodes import pods_of
 from tests.cluster.manifests import SCRIPT
 from tests.cluster.older_kinds import older_path
-from tests.conformance_v1.answer import OBJECTS, admission
+from tests.conformance_v1.answer import OBJECTS, admission, merged
 from tests.conformance_v1.seen import is_owned, place_name, seen_object, seen_pod, seen_service, seen_status
 
 Json = Mapping[str, Any]
@@ -252,16 +252,3 @@ def _ended(pod: Json, action: Json, code: int) -> Json:
         for each in pod["spec"]["containers"]
     ]
     return {"phase": ENDED.get(code, "Failed"), "containerStatuses": ended}
-
-
-def merged(document: Any, patch: Any) -> Any:
-    """A merge patch, as RFC 7386 has it."""
-    if not isinstance(patch, Mapping):
-        return patch
-    base = dict(document) if isinstance(document, Mapping) else {}
-    for name, value in patch.items():
-        if value is None:
-            base.pop(name, None)
-        else:
-            base[name] = merged(base.get(name), value)
-    return base

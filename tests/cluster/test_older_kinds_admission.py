@@ -13,7 +13,7 @@ from tests.cluster.operator_install import Installed, installation, run_kubectl
 from tests.cluster.pod_programs import kubectl
 from tests.conformance_v1.__main__ import CASES
 from tests.conformance_v1.compare import faults
-from tests.legacy_jobs import legacy_document
+from tests.legacy_jobs import ROLES, legacy_document
 from tests.recorded_cases import read_cases
 
 pytestmark = pytest.mark.parts("scheduler", "process-node", "jobset")
@@ -25,14 +25,6 @@ EXAMPLES = [name for name in ALL if name.startswith("example-")]
 FEWEST = 36
 DENIED = 'admission webhook "older-kinds.validator.trainer.kubeflow.org" denied the request: '
 STAMP = "kfp-trainer/operator"
-ROLES = {
-    "TFJob": ["Chief", "Worker"],
-    "PyTorchJob": ["Master", "Worker"],
-    "MPIJob": ["Launcher", "Worker"],
-    "XGBoostJob": ["Master", "Worker"],
-    "PaddleJob": ["Worker"],
-    "JAXJob": ["Worker"],
-}
 SCALED = ["PyTorchJob", "PaddleJob", "JAXJob"]
 
 

@@ -16,7 +16,7 @@ from tests.cluster.manifests import condition, pod_template
 from tests.cluster.older_kinds import KUBEFLOW
 from tests.cluster.operator_install import NAME, Installed, installation
 from tests.cluster.rights import RBAC, Right, refused, rights, uses
-from tests.legacy_jobs import legacy_document
+from tests.legacy_jobs import ROLES, legacy_document
 
 pytestmark = pytest.mark.parts("scheduler", "kwok", "process-node", "jobset")
 
@@ -48,14 +48,6 @@ UNUSED: dict[Right, str] = {
         Right(GROUP, f"mxjobs{sub}", verb): "of a kind that is not served unless somebody says so"
         for sub, verb in (("", "list"), ("", "watch"), ("", "delete"), ("/status", "patch"))
     },
-}
-ROLES = {
-    "TFJob": ["Chief", "Worker"],
-    "PyTorchJob": ["Master", "Worker"],
-    "MPIJob": ["Launcher", "Worker"],
-    "XGBoostJob": ["Master", "Worker"],
-    "PaddleJob": ["Worker"],
-    "JAXJob": ["Worker"],
 }
 
 

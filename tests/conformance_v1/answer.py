@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from kfp_trainer.runtime_operator.api.legacy import check_legacy, is_legacy
@@ -10,6 +11,7 @@ from kfp_trainer.runtime_operator.local.semantics import PodReport
 from kfp_trainer.runtime_operator.local.semantics.model import RUNNING
 from kfp_trainer.runtime_operator.render.legacy import admit_legacy
 from kfp_trainer.runtime_operator.render.legacy.pods import replica_labels
+from tests.fake_api.merging import merge_patch
 
 from .cluster import Cluster, ended, evicted
 from .operator import Operator
@@ -97,7 +99,7 @@ def play(operator: Operator, action: Json) -> Answer:
 
 def changed(operator: Operator, patch: Json) -> Answer:
     """Change the job, if that is allowed."""
-    wanted = _merged(operator.document, patch)
+    wanted = merged(operator.document, patch)
     stored, verdict = admission(wanted, operator.document)
     if verdict["allowed"]:
         operator.document = dict(stored)
@@ -128,17 +130,11 @@ def _pods(operator: Operator, who: str) -> list[tuple[Any, list[str]]]:
     ]
 
 
-def _merged(document: Any, patch: Any) -> Any:
-    """A merge patch, as RFC 7386 has it."""
-    if not isinstance(patch, Mapping):
-        return patch
-    base = dict(document) if isinstance(document, Mapping) else {}
-    for name, value in patch.items():
-        if value is None:
-            base.pop(name, None)
-        else:
-            base[name] = _merged(base.get(name), value)
-    return base
+def merged(document: Json, patch: Json) -> Json:
+    """The document after a merge patch."""
+    after = deepcopy(dict(document))
+    merge_patch(after, dict(patch))
+    return after
 
 
 def told(operator: Operator, extra: Answer, *, before: str | None) -> Answer:

@@ -22,7 +22,6 @@ from ...kube.discovery import discover
 from ...kube.errors import ApiError
 from ...kube.informer import Informer
 from ...kube.resource import JOBS, PRIORITY_CLASSES, Resource
-from ...kube.store import OnChange
 from ...kube.transport import Transport
 from ...render.legacy.render import OWN_LABEL
 from ..caches import NOT_INSTALLED_AGAIN_AFTER, Caches
@@ -139,14 +138,14 @@ class OlderCaches:
     def _found_kind(self, resource: Resource) -> None:
         LOG.info("serves %s", resource)
         if not self.kinds and self._settings.installation.gang_scheduler:
-            self.priority_classes = self._informer(PRIORITY_CLASSES, lambda key, old, new: None)
+            self.priority_classes = self.shared.informer(PRIORITY_CLASSES, lambda key, old, new: None)
             self._start(self.priority_classes)
         kind = resource.kind
 
         def changed(key: Key, old: Cached | None, new: Cached | None) -> None:
             self._wake((kind, *key))
 
-        self.kinds[kind] = self._informer(resource, changed, keeps_managers=True)
+        self.kinds[kind] = self.shared.informer(resource, changed, keeps_managers=True)
         self._start(self.kinds[kind])
         for each in (JOBS, *resources_for(kind)):
             if each not in self.owned:
@@ -155,25 +154,14 @@ class OlderCaches:
     def _own(self, resource: Resource) -> None:
         options: dict[str, Any] = {"labels": OWN_LABEL, "indices": {OF_JOB: job_of_label}}
         if resource == JOBS:
-            self.owned[resource] = self._informer(
+            self.owned[resource] = self.shared.informer(
                 resource, self._replica_changed, condense=_replica, **options
             )
         elif resource == AUTOSCALERS:
-            self.owned[resource] = self._informer(resource, self._autoscaler_changed, **options)
+            self.owned[resource] = self.shared.informer(resource, self._autoscaler_changed, **options)
         else:
-            self.owned[resource] = self._informer(resource, self._owned_changed, **options)
+            self.owned[resource] = self.shared.informer(resource, self._owned_changed, **options)
         self._start(self.owned[resource])
-
-    def _informer(self, resource: Resource, on_change: OnChange, **options: Any) -> Informer:
-        namespace = self._settings.namespace if resource.namespaced else ""
-        return Informer(
-            self._transport,
-            resource,
-            on_change,
-            namespace=namespace,
-            resync_every=self._settings.resync_every,
-            **options,
-        )
 
     def _start(self, informer: Informer) -> None:
         assert self._group is not None
