@@ -40,6 +40,8 @@ LEAST = {"peer": 3.0, "peer, best settings": 1.5, "bare client": 0.8}
 LEAST_BURST = 1.5
 LEAST_OLDER = 0.8
 """how fast jobs of the older kinds must be, where TrainJobs are 1"""
+SIMPLE, TWO_ROLES = "TrainJobs", "TrainJobs of launcher and nodes"
+MIXED, MIXED_TWO_ROLES = "older kinds, mixed", "five kinds of two roles"
 TURNS = 2
 QUIET_SECONDS = 4.0
 MEASURED = ("operator", "kube-apiserver", "etcd")
@@ -131,44 +133,58 @@ async def _live(start: Start, number: int, *, rate: float) -> tuple[list[float],
 
 
 async def older() -> bool:
-    """Waiting jobs of the older kinds beside waiting TrainJobs, in CPU time, which other work slows less."""
+    """Waiting jobs of the older kinds beside waiting TrainJobs, in CPU time, which other work slows less.
+
+    Jobs of all kinds, of one role and of two, are held against TrainJobs of one role, which are the cheapest;
+    those of two roles also against TrainJobs that have a launcher beside their nodes.
+    """
+    launching = [load.train_job(f"b{n}", of=load.LAUNCHING, nodes=load.NODES - 1) for n in range(BURST)]
     jobs = {
-        "TrainJobs": {load.TRAIN_JOBS: [load.train_job(f"b{n}") for n in range(BURST)]},
-        "four older kinds": load.older_jobs(BURST, load.OLDER),
-        "five older kinds of two roles": load.older_jobs(BURST, load.OLDER_OF_TWO_ROLES),
+        SIMPLE: {load.TRAIN_JOBS: [load.train_job(f"b{n}") for n in range(BURST)]},
+        TWO_ROLES: {load.TRAIN_JOBS: launching},
+        MIXED: load.older_jobs(BURST, load.OLDER, load.OLDER_OF_TWO_ROLES),
+        "four kinds of one role": load.older_jobs(BURST, load.OLDER),
+        MIXED_TWO_ROLES: load.older_jobs(BURST, load.OLDER_OF_TWO_ROLES),
     }
     told: dict[str, list[tuple[float, float]]] = {name: [] for name in jobs}
     for _ in range(TURNS):
         for name, of in jobs.items():
             told[name].append(await _wait(of))
-    spent = {name: [min(each) / BURST * 1000 for each in zip(*of, strict=True)] for name, of in told.items()}
+    spent = {name: [min(each) * 1000 for each in zip(*of, strict=True)] for name, of in told.items()}
     print(
         f"| {BURST} waiting jobs of {load.NODES} pods, best of {TURNS} | CPU ms to its JobSet | all of it |"
     )
     print("|---|---|---|")
     for name, (jobset, all_of_it) in spent.items():
         print(f"| {name} | {jobset:.1f} | {all_of_it:.1f} |")
-    slowest = max(jobset for name, (jobset, _) in spent.items() if name != "TrainJobs")
-    ratio = spent["TrainJobs"][0] / slowest
-    print(f"\nThe older kinds get their JobSets {ratio:.2f} times as fast; at least {LEAST_OLDER}.")
-    return ratio >= LEAST_OLDER
+    held = True
+    for ours, theirs in ((MIXED, SIMPLE), (MIXED_TWO_ROLES, TWO_ROLES)):
+        ratio = spent[theirs][0] / spent[ours][0]
+        held &= ratio >= LEAST_OLDER
+        print(f"\n{ours}: {ratio:.2f} times as fast as {theirs}; at least {LEAST_OLDER}.")
+    return held
 
 
 async def _wait(jobs: Mapping[str, list[dict[str, Any]]]) -> tuple[float, float]:
-    """CPU seconds of the operator and its API server, from the first JobSet to the last and to the end."""
+    """CPU seconds a job of the operator and what it writes to: to its JobSet, and to the end.
+
+    The first JobSets show that the operator has started; what it did before is not counted, nor are they.
+    """
     with plane_alone() as plane:
         install_older_crds(plane.client)
         async with load.session(plane) as opened:
             plane.client.apply(load.runtime())
+            plane.client.apply(load.launching_runtime())
             for path, documents in jobs.items():
                 await load.create(opened, path, map(load.orjson.dumps, documents))
             serving_all(plane)
             await load.until_there_are(opened, load.JOB_SETS, 1)
-            before = _cpu_seconds(plane)
+            before, made = _cpu_seconds(plane), await load.count(opened, load.JOB_SETS)
             await load.until_there_are(opened, load.JOB_SETS, BURST)
-            jobsets = _cpu_seconds(plane)
+            between = _cpu_seconds(plane)
             await _until_quiet(plane)
-            return jobsets - before, _cpu_seconds(plane) - before
+            jobset = (between - before) / (BURST - made)
+            return jobset, jobset + (_cpu_seconds(plane) - between) / BURST
 
 
 def _cpu_seconds(plane: Plane) -> float:

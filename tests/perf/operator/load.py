@@ -26,6 +26,7 @@ TRAIN_JOBS = f"/apis/{TRAINER}/namespaces/default/trainjobs"
 JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 RUNTIME = "bench"
+LAUNCHING = "bench-mpi"
 FIRST = "first"
 """a job that shows that the manager works; nobody measures it"""
 NODES = 4
@@ -59,9 +60,24 @@ def runtime(*, run: str = "forever") -> dict[str, Any]:
     }
 
 
-def train_job(name: str) -> dict[str, Any]:
-    """A TrainJob of four nodes."""
-    spec = {"runtimeRef": {"name": RUNTIME}, "trainer": {"numNodes": NODES}}
+def launching_runtime() -> dict[str, Any]:
+    """A runtime of MPI: a launcher, and nodes beside it."""
+    found = runtime()
+    template = found["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]
+    bare = {"spec": template["spec"]}
+    mpi = {"mpiImplementation": "OpenMPI", "sshAuthMountPath": "/root/.ssh"}
+    found["metadata"] = {"name": LAUNCHING}
+    found["spec"]["mlPolicy"] = {"numNodes": 1, "mpi": mpi}
+    found["spec"]["template"]["spec"]["replicatedJobs"] = [
+        {"name": "launcher", "template": template},
+        {"name": "node", "template": bare},
+    ]
+    return found
+
+
+def train_job(name: str, *, of: str = RUNTIME, nodes: int = NODES) -> dict[str, Any]:
+    """A TrainJob of four pods."""
+    spec = {"runtimeRef": {"name": of}, "trainer": {"numNodes": nodes}}
     return {"apiVersion": TRAINER, "kind": "TrainJob", "metadata": {"name": name}, "spec": spec}
 
 
@@ -94,13 +110,14 @@ def older_job(name: str, kind: str, container: str, roles: dict[str, int]) -> di
     }
 
 
-def older_jobs(number: int, kinds: dict[str, tuple[str, dict[str, int]]]) -> dict[str, list[dict[str, Any]]]:
+def older_jobs(number: int, *shapes: dict[str, tuple[str, dict[str, int]]]) -> dict[str, list[dict[str, Any]]]:
     """So many jobs of these kinds in turn, by where they are created."""
     found: dict[str, list[dict[str, Any]]] = {}
+    kinds = [each for shape in shapes for each in shape.items()]
     for index in range(number):
-        kind = list(kinds)[index % len(kinds)]
+        kind, (container, roles) = kinds[index % len(kinds)]
         path = f"/apis/{OLDER_VERSION}/namespaces/default/{LEGACY_KINDS[kind].plural}"
-        found.setdefault(path, []).append(older_job(f"o{index}", kind, *kinds[kind]))
+        found.setdefault(path, []).append(older_job(f"o{index}", kind, container, roles))
     return found
 
 
