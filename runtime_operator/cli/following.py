@@ -18,7 +18,7 @@ from typing import Literal
 import click
 
 from ..errors import Retryable
-from ..jobs import Event, Jobs, Line, News, Progress
+from ..jobs import SPEAKER, Event, Jobs, Line, News, Progress, Whose
 from .main import say_error
 from .readout import Readout
 
@@ -31,8 +31,8 @@ TO_THINK = 5.0
 class Screen:
     """Where news go: to a person with a live line, to a file, or to a program."""
 
-    def __init__(self, *, output: Output | None, everybody: bool, lines: bool) -> None:
-        self._output, self._everybody, self._lines = output, everybody, lines
+    def __init__(self, *, output: Output | None, names_pods: bool, lines: bool) -> None:
+        self._output, self._names_pods, self._lines = output, names_pods, lines
         self._live = output is None and sys.stdout.isatty()
         self._readout = Readout()
 
@@ -65,7 +65,7 @@ class Screen:
     def _line(self, line: Line) -> None:
         is_progress = self._readout.take_line(line.text)
         if self._lines and not (self._live and is_progress):
-            self._print(f"{line.pod}: {line.text}" if self._everybody else line.text)
+            self._print(f"{line.pod}: {line.text}" if self._names_pods else line.text)
 
     def _print(self, text: str, *, err: bool = False) -> None:
         if self._live:
@@ -78,16 +78,17 @@ def follow_job(
     name: str,
     *,
     output: Output | None,
-    everybody: bool = False,
+    whose: Whose = SPEAKER,
+    tail: int | None = None,
     lines: bool = True,
     timeout: float | None = None,
     owns: bool = True,
 ) -> int:
     """Show what happens to a job until it ends; return its exit code."""
-    screen = Screen(output=output, everybody=everybody, lines=lines)
+    screen = Screen(output=output, names_pods=bool(whose.everybody or whose.role), lines=lines)
     until = None if timeout is None else time.monotonic() + timeout
     with _asking(jobs, name) if owns else nullcontext():
-        for news in jobs.follow(name, everybody=everybody, until=until):
+        for news in jobs.follow(name, whose, tail=tail, until=until):
             screen.show(news)
     screen.close()
     return _end(jobs, name, output)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from ..jobs import Jobs
+from ..jobs import Jobs, Whose
 from .documents import read_documents
 from .files_option import files_option
 from .following import follow_job
@@ -40,7 +40,7 @@ def run(
     if detach:
         click.echo(name)
         return 0
-    return follow_job(jobs, name, output=output, everybody=everybody)
+    return follow_job(jobs, name, output=output, whose=Whose(everybody=everybody))
 
 
 @click.command()
@@ -65,11 +65,12 @@ def logs(
     output: Output | None,
 ) -> int:
     """Print what job NAME has printed."""
-    if role and (follow or everybody or pod):
-        raise click.UsageError("--role names pods by itself, and they are not followed: leave the others out")
+    if sum(map(bool, (everybody, pod, role))) > 1:
+        raise click.UsageError("--all, --pod and --role each say whose lines to print: give one of them")
+    whose = Whose(everybody, pod, role, container)
     if follow:
-        return follow_job(jobs, name, output=output, everybody=everybody, owns=False)
-    for line in jobs.logs(name, pod=pod, role=role, container=container, everybody=everybody, tail=tail):
+        return follow_job(jobs, name, output=output, whose=whose, tail=tail, owns=False)
+    for line in jobs.logs(name, whose, tail=tail):
         if output:
             click.echo(json.dumps(asdict(line)))
         else:

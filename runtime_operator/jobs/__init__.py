@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from .local import LocalJobs
 from .place import open_jobs
-from .protocol import Event, Job, Jobs, Line, News, Progress, Waiting
+from .protocol import SPEAKER, Event, Job, Jobs, Line, News, Progress, Waiting, Whose
 
-__all__ = ["Event", "Job", "Jobs", "Line", "LocalJobs", "News", "Progress", "Waiting", "open_jobs"]
+__all__ = [
+    "SPEAKER",
+    "Event",
+    "Job",
+    "Jobs",
+    "Line",
+    "LocalJobs",
+    "News",
+    "Progress",
+    "Waiting",
+    "Whose",
+    "open_jobs",
+]

@@ -18,7 +18,7 @@ from ..local.causes import deaths
 from ..local.folder import JobFolder, Json
 from ..local.gpus import machine_gpus
 from ..local.process.failures import folder_failure
-from ..local.reading import Tails, first_place, role_places
+from ..local.reading import LogLine, Tails, first_place, role_places
 from ..local.record import make_job, read_record, read_records
 from ..local.running import start_runner, wake_runner
 from ..local.status import expires, find, holds, is_finished
@@ -31,7 +31,7 @@ from .local_views import (
     pod_statuses,
     times_view,
 )
-from .protocol import Document, Event, Job, Line, News, OnLine
+from .protocol import SPEAKER, Document, Event, Job, Line, News, OnLine, Whose
 from .shipped import shipped_runtimes
 from .views import progress_view
 from .waiting import wait
@@ -87,17 +87,19 @@ class LocalJobs:
         """Wait for a job to end; JobFailed says what died, where and why."""
         return wait(self, name, on_line=on_line, timeout=timeout)
 
-    def follow(self, name: str, *, everybody: bool = False, until: float | None = None) -> Iterator[News]:
-        """What happens to a job until it ends: lines of the first node (or of all), events, progress."""
+    def follow(
+        self, name: str, whose: Whose = SPEAKER, *, tail: int | None = None, until: float | None = None
+    ) -> Iterator[News]:
+        """What happens to a job until it ends: its lines, from the last few on, events, progress."""
         folder = self._folder(name)
-        tails = Tails(folder, _places(folder, everybody=everybody))
+        tails = Tails(folder, _places(folder, whose), whose.container)
+        yield from _views(tails.more(), tail)
         events = 0
         progress: Json | None = None
         while True:
             self._ensure_runner(folder)
             over = folder.is_over()
-            for line in tails.more():
-                yield Line(line.pod, line.container, line.text)
+            yield from _views(tails.more())
             known = folder.read_events()
             for each in known[events:]:
                 yield event_view(each)
@@ -120,22 +122,10 @@ class LocalJobs:
         found = read_records(self._jobs)
         return [job_view(folder) for folder, _ in found if folder.namespace == self.namespace]
 
-    def logs(
-        self,
-        name: str,
-        *,
-        pod: str = "",
-        container: str = "",
-        everybody: bool = False,
-        role: str = "",
-        tail: int | None = None,
-    ) -> Iterator[Line]:
-        """What the containers of a job have printed: of its first node, of one pod, of a role, or of all."""
+    def logs(self, name: str, whose: Whose = SPEAKER, *, tail: int | None = None) -> Iterator[Line]:
+        """What the containers of a job have printed."""
         folder = self._folder(name)
-        places = _places(folder, pod=pod, role=role, everybody=everybody)
-        lines = Tails(folder, places, container).more()
-        for line in lines if tail is None else lines[-tail:] if tail else ():
-            yield Line(line.pod, line.container, line.text)
+        yield from _views(Tails(folder, _places(folder, whose), whose.container).more(), tail)
 
     def events(self, name: str) -> Sequence[Event]:
         """What has happened to a job."""
@@ -240,12 +230,18 @@ class LocalJobs:
         start_runner(folder)
 
 
-def _places(folder: JobFolder, *, pod: str = "", role: str = "", everybody: bool) -> Sequence[str]:
+def _places(folder: JobFolder, whose: Whose) -> Sequence[str]:
     """Whose lines are wanted; of none by name: of all pods."""
-    if pod or everybody:
-        return [pod] if pod else []
+    if whose.pod or whose.everybody:
+        return [whose.pod] if whose.pod else []
     jobset = read_record(folder).jobset
-    return role_places(jobset, role) if role else [first_place(jobset)]
+    return role_places(jobset, whose.role) if whose.role else [first_place(jobset)]
+
+
+def _views(lines: Sequence[LogLine], tail: int | None = None) -> Iterator[Line]:
+    """The lines, or the last few of them."""
+    for line in lines if tail is None else lines[-tail:] if tail else ():
+        yield Line(line.pod, line.container, line.text)
 
 
 def _in_namespace(document: Document, namespace: str) -> Document:

@@ -68,6 +68,18 @@ class Waiting:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Whose lines are wanted: of one pod, of a role, of all, or else of the pod that speaks for the job."""
+
+    everybody: bool = False
+    pod: str = ""
+    role: str = ""
+    container: str = ""
+    """of these pods, this container only"""
+
+
+SPEAKER = Whose()
 News = Line | Event | Progress | Waiting
 OnLine = Callable[[str], None]
 
@@ -93,20 +105,13 @@ class Jobs(Protocol):
     def list(self) -> Sequence[Job]:
         """All jobs of the namespace."""
 
-    def follow(self, name: str, *, everybody: bool = False, until: float | None = None) -> Iterator[News]:
-        """What happens to a job until it ends: lines of the first node or of all, and what else there is."""
+    def follow(
+        self, name: str, whose: Whose = SPEAKER, *, tail: int | None = None, until: float | None = None
+    ) -> Iterator[News]:
+        """What happens to a job until it ends: its lines, from the last few on, and what else there is."""
 
-    def logs(
-        self,
-        name: str,
-        *,
-        pod: str = "",
-        container: str = "",
-        everybody: bool = False,
-        role: str = "",
-        tail: int | None = None,
-    ) -> Iterator[Line]:
-        """What the containers of a job have printed: of its first node, of one pod, of a role, or of all."""
+    def logs(self, name: str, whose: Whose = SPEAKER, *, tail: int | None = None) -> Iterator[Line]:
+        """What the containers of a job have printed."""
 
     def events(self, name: str) -> Sequence[Event]:
         """What has happened to a job."""

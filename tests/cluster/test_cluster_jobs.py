@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kfp_trainer.runtime_operator.errors import JobFailed, SpecError
-from kfp_trainer.runtime_operator.jobs import Jobs, Line, open_jobs
+from kfp_trainer.runtime_operator.jobs import Jobs, Line, Whose, open_jobs
 from tests.cluster.control_plane.client import Client, Json, collection, eventually
 from tests.cluster.control_plane.cluster import Cluster
 from tests.cluster.control_plane.plane import Plane
@@ -70,7 +70,7 @@ def documents(name: str, *command: str, nodes: int = 1, **spec: object) -> list[
 
 def test_a_job_is_followed_to_its_end(jobs: Jobs) -> None:
     name = jobs.create(documents("counts", *python(COUNT, "3", "0"), nodes=2))
-    lines = [each for each in jobs.follow(name, everybody=True) if isinstance(each, Line)]
+    lines = [each for each in jobs.follow(name, Whose(everybody=True)) if isinstance(each, Line)]
     assert sorted(line.text for line in lines) == sorted(
         f"line {number} of node {node}" for number in range(3) for node in range(2)
     )

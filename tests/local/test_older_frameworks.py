@@ -9,6 +9,7 @@ from itertools import groupby
 
 import pytest
 
+from kfp_trainer.runtime_operator.jobs import Whose
 from tests.counts import SOAK
 from tests.legacy_jobs import legacy_document
 from tests.older_programs import (
@@ -36,7 +37,7 @@ def said(workshop, kind: str, roles: dict, *, timeout: float = 240, **spec) -> l
     document = {**legacy_document(kind, roles, **spec), "metadata": {"name": "job"}}
     name = workshop.jobs.create(document)
     assert workshop.jobs.wait(name, timeout=timeout).phase == "Complete"
-    return [line.text for line in workshop.jobs.logs(name, everybody=True)]
+    return [line.text for line in workshop.jobs.logs(name, Whose(everybody=True))]
 
 
 def needs(wheel: str) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from kfp_trainer.runtime_operator.api.legacy import read_legacy
 from kfp_trainer.runtime_operator.errors import JobFailed
+from kfp_trainer.runtime_operator.jobs import Line, Whose
 from kfp_trainer.runtime_operator.render.legacy.convert import convert
 from tests.legacy_jobs import legacy_document
 from tests.open_mpi import ALL_REDUCE, ALL_REDUCE_OF_MPICH
@@ -49,12 +51,16 @@ def test_every_replica_of_a_tfjob_knows_its_place(workshop) -> None:
     role = running("tensorflow", "python3", "-c", PRINT)
     jobs = workshop.jobs
     name = jobs.create(document("TFJob", {"Chief": role, "Worker": {**role, "replicas": 2}}))
-    assert jobs.wait(name, timeout=60).phase == "Complete"
-    found = [json.loads(line.text) for line in jobs.logs(name, everybody=True)]
+    news = jobs.follow(name, Whose(role="worker"), until=time.monotonic() + 60)
+    followed = [each for each in news if isinstance(each, Line)]
+    assert jobs.get(name).phase == "Complete"
+    found = [json.loads(line.text) for line in jobs.logs(name, Whose(everybody=True))]
     tasks = {(each["task"]["type"], each["task"]["index"]) for each in found}
     assert tasks == {("chief", 0), ("worker", 0), ("worker", 1)}
     assert len({json.dumps(each["cluster"], sort_keys=True) for each in found}) == 1
-    told = [json.loads(line.text)["task"] for line in jobs.logs(name, role="worker")]
+    of_workers = list(jobs.logs(name, Whose(role="worker")))
+    assert sorted(each.pod for each in followed) == sorted(each.pod for each in of_workers)
+    told = [json.loads(line.text)["task"] for line in of_workers]
     assert sorted(each["index"] for each in told) == [0, 1]
     assert {each["type"] for each in told} == {"worker"}
 

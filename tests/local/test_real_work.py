@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from kfp_trainer.runtime_operator.jobs import Whose
 from tests.open_mpi import ALL_REDUCE as ALL_REDUCE_BY_MPI
 
+ALL = Whose(everybody=True)
 ALL_REDUCE = """
 import sys, torch, torch.distributed as dist
 dist.init_process_group("gloo")
@@ -99,7 +101,7 @@ def script(tmp_path: Path):
 def test_torchrun_with_gloo_over_two_nodes_of_two_processes(workshop, script) -> None:
     job = workshop.train_job("gloo", f"torchrun {script(ALL_REDUCE)}", nodes=2, trainer={"numProcPerNode": 2})
     workshop.run(workshop.runtime(), job, timeout=240)
-    said = sorted(line.text for line in workshop.jobs.logs("gloo", everybody=True) if "rank" in line.text[:5])
+    said = sorted(line.text for line in workshop.jobs.logs("gloo", ALL) if "rank" in line.text[:5])
     assert said == [f"rank {rank} of 4: 10" for rank in range(4)]
 
 
@@ -152,7 +154,5 @@ def test_the_collectives_of(name: str, program: str, more: str, workshop, script
     job = workshop.train_job(name, f"{sys.executable} {script(program)}", nodes=2)
     job["spec"]["runtimeRef"]["name"] = f"{name}-distributed"
     workshop.run(job, timeout=120)
-    said = sorted(
-        line.text for line in workshop.jobs.logs(name, everybody=True) if line.text.startswith("process")
-    )
+    said = sorted(line.text for line in workshop.jobs.logs(name, ALL) if line.text.startswith("process"))
     assert said == [f"process {rank} of 2: 3{more}" for rank in range(2)]

@@ -8,7 +8,7 @@ is told when the job has ended and the readers have come to theirs.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
 from ...api.names import JOBSET_LABEL, SUSPENDED
@@ -20,11 +20,11 @@ from ...kube.errors import ApiError
 from ...kube.informer import Informer
 from ...kube.resource import EVENTS, PODS
 from ...kube.transport import Transport
-from ..protocol import News, Waiting
+from ..protocol import News, Waiting, Whose
 from ..views import progress_view
 from .kinds import TRAIN_JOBS
 from .logs import LogReader
-from .views import event_view, is_about, job_view, speaks
+from .views import containers_of, event_view, is_about, is_wanted, job_view
 
 ENDED = ("Succeeded", "Failed")
 LAST_LINES_WITHIN = 10.0
@@ -34,9 +34,11 @@ LAST_LINES_WITHIN = 10.0
 class Follower:
     """Follows one job; `news` yields what happens."""
 
-    def __init__(self, transport: Transport, namespace: str, name: str, *, everybody: bool) -> None:
+    def __init__(
+        self, transport: Transport, namespace: str, name: str, *, whose: Whose, tail: int | None
+    ) -> None:
         self._transport, self._namespace, self._name = transport, namespace, name
-        self._everybody = everybody
+        self._whose, self._tail = whose, tail
         self._news: asyncio.Queue[News | None] = asyncio.Queue()
         self._changed = asyncio.Event()
         only, pods = f"metadata.name={name}", f"{JOBSET_LABEL}={name}"
@@ -117,8 +119,8 @@ class Follower:
             self._news.put_nowait(progress_view(reported))
         for _, pod in self._pods.items():
             document = pod.document()
-            if self._everybody or speaks(document, job):
-                for container in containers_of(document):
+            if is_wanted(document, self._whose, job):
+                for container in containers_of(document, self._whose):
                     self._read(pod, container)
 
     def _tell_what_it_waits_for(self, job: Json) -> None:
@@ -143,7 +145,7 @@ class Follower:
             return (pod.document().get("status") or {}).get("phase") in ENDED
 
         reader = LogReader(self._transport, self._namespace, key[1], container)
-        async for line in reader.follow(has_ended):
+        async for line in reader.follow(has_ended, tail=self._tail):
             self._news.put_nowait(line)
 
     def _job(self) -> Json | None:
@@ -163,10 +165,3 @@ class Follower:
         if is_about(event, job) and self._told.get(key) != seen:
             self._told[key] = seen
             self._news.put_nowait(event_view(event))
-
-
-def containers_of(pod: Json) -> Iterator[str]:
-    """The names of a pod's containers, in the order in which they run."""
-    for kind in ("initContainers", "containers"):
-        for each in pod["spec"].get(kind) or ():
-            yield each["name"]

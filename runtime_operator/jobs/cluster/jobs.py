@@ -22,16 +22,16 @@ from ...local.causes import deaths
 from ...local.status import find as find_condition
 from ..description import Description
 from ..digest import LAST_LINES, digest
-from ..protocol import Document, Event, Job, Line, News, OnLine
+from ..protocol import SPEAKER, Document, Event, Job, Line, News, OnLine, Whose
 from ..waiting import wait
 from . import reading
 from .adoption import for_a_person, for_an_owner
 from .bridge import Bridge
-from .creation import MANAGER, remove, settle
-from .following import Follower, containers_of
+from .creation import MANAGER, find, remove, settle
+from .following import Follower
 from .kinds import TRAIN_JOBS
 from .request import prepare
-from .views import description_view, job_view, pod_times, speaks
+from .views import containers_of, description_view, is_wanted, job_view, pod_times
 
 
 class ClusterJobs:
@@ -62,14 +62,23 @@ class ClusterJobs:
         """Wait for a job to end; JobFailed says what died, where and why."""
         return wait(self, name, on_line=on_line, timeout=timeout)
 
-    def follow(self, name: str, *, everybody: bool = False, until: float | None = None) -> Iterator[News]:
-        """What happens to a job until it ends: lines of the first node (or of all), events, progress."""
+    def follow(
+        self, name: str, whose: Whose = SPEAKER, *, tail: int | None = None, until: float | None = None
+    ) -> Iterator[News]:
+        """What happens to a TrainJob until it ends: its lines, of each log from the last few on, and more."""
         seconds = None if until is None else max(until - time.monotonic(), 0.0)
-        return self._bridge.iterate(self._follow(name, everybody, seconds))
+        return self._bridge.iterate(self._follow(name, whose, tail, seconds))
 
-    async def _follow(self, name: str, everybody: bool, seconds: float | None) -> AsyncGenerator[News, None]:
+    async def _follow(
+        self, name: str, whose: Whose, tail: int | None, seconds: float | None
+    ) -> AsyncGenerator[News, None]:
+        if whose.role and await find(self._transport, self.namespace, name) is None:
+            raise SpecError(
+                f"job {name}: is no TrainJob of namespace {self.namespace}, and no other is followed in a "
+                "cluster; leave -f out, or let kubectl logs -f follow a pod"
+            )
         await reading.read_job(self._transport, self.namespace, name)
-        follower = Follower(self._transport, self.namespace, name, everybody=everybody)
+        follower = Follower(self._transport, self.namespace, name, whose=whose, tail=tail)
         async with aclosing(follower.news(seconds=seconds)) as news:
             async for each in news:
                 yield each
@@ -84,30 +93,16 @@ class ClusterJobs:
             job_view(each) for each in self._bridge.run(reading.read_jobs(self._transport, self.namespace))
         ]
 
-    def logs(
-        self,
-        name: str,
-        *,
-        pod: str = "",
-        container: str = "",
-        everybody: bool = False,
-        role: str = "",
-        tail: int | None = None,
-    ) -> Iterator[Line]:
-        """What the containers of a job have printed: of its first node, of one pod, of a role, or of all."""
-        if role:
-            found = self._bridge.run(reading.read_role(self._transport, self.namespace, name, role))
+    def logs(self, name: str, whose: Whose = SPEAKER, *, tail: int | None = None) -> Iterator[Line]:
+        """What the containers of a job have printed."""
+        if whose.role:
+            found = self._bridge.run(reading.read_role(self._transport, self.namespace, name, whose.role))
         else:
             job = self._read(name)
-            found = [
-                each
-                for each in self._pods(name)
-                if (each["metadata"]["name"] == pod if pod else everybody or speaks(each, job))
-            ]
+            found = [each for each in self._pods(name) if is_wanted(each, whose, job)]
         for each in found:
-            for its in containers_of(each):
-                if container in ("", its):
-                    yield from self._bridge.run(self._log(each["metadata"]["name"], its, tail))
+            for its in containers_of(each, whose):
+                yield from self._bridge.run(self._log(each["metadata"]["name"], its, tail))
 
     def events(self, name: str) -> Sequence[Event]:
         """What has happened to a job."""

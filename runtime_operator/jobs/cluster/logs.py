@@ -37,13 +37,18 @@ class LogReader:
         async for line in self._open(options):
             yield line
 
-    async def follow(self, has_ended: Callable[[], bool]) -> AsyncGenerator[Line, None]:
-        """Yield every line until the container has ended, or its pod is gone."""
+    async def follow(
+        self, has_ended: Callable[[], bool], *, tail: int | None = None
+    ) -> AsyncGenerator[Line, None]:
+        """Yield every line, or what comes from the last few on, until the container has ended."""
         waits = Backoff(cap=2.0)
         while True:
             ended = has_ended()  # asked before reading: what comes until then is all
+            options = {} if ended else {"follow": "true"}
+            if tail is not None and not self._since:
+                options["tailLines"] = str(tail)
             try:
-                async for line in self._open({} if ended else {"follow": "true"}):
+                async for line in self._open(options):
                     waits.reset()
                     yield line
                 if ended:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from ...api.names import DATASET_STEP, LAUNCHER, MODEL_STEP, NODE
 from ...conditions import find
 from ..description import Description, why
-from ..protocol import Document, Event, Job
+from ..protocol import Document, Event, Job, Whose
 from ..times import times
 from ..views import phase_of, pod_view
 
@@ -80,6 +80,24 @@ def speaks(pod: Mapping[str, Any], train_job: Mapping[str, Any]) -> bool:
     counted = [each["name"] for each in (train_job.get("status") or {}).get("jobsStatus") or ()]
     names = counted or [str(labels.get(REPLICATED_JOB_LABEL))]
     return labels.get(REPLICATED_JOB_LABEL) == _speaking(names)
+
+
+def is_wanted(pod: Mapping[str, Any], whose: Whose, train_job: Mapping[str, Any]) -> bool:
+    """Whether the lines of a pod are wanted."""
+    if whose.pod:
+        return bool(pod["metadata"]["name"] == whose.pod)
+    if whose.role:
+        labels = pod["metadata"].get("labels") or {}
+        return labels.get(REPLICATED_JOB_LABEL) == whose.role.lower()
+    return whose.everybody or speaks(pod, train_job)
+
+
+def containers_of(pod: Mapping[str, Any], whose: Whose) -> Iterator[str]:
+    """The names of a pod's containers whose lines are wanted, in the order in which they run."""
+    for kind in ("initContainers", "containers"):
+        for each in pod["spec"].get(kind) or ():
+            if whose.container in ("", each["name"]):
+                yield each["name"]
 
 
 def _speaking(names: Sequence[str]) -> str:

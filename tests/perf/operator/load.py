@@ -81,14 +81,15 @@ def train_job(name: str, *, of: str = RUNTIME, nodes: int = NODES) -> dict[str, 
     return {"apiVersion": TRAINER, "kind": "TrainJob", "metadata": {"name": name}, "spec": spec}
 
 
-OLDER: dict[str, tuple[str, dict[str, int]]] = {
+Shapes = dict[str, tuple[str, dict[str, int]]]
+OLDER: Shapes = {
     "PyTorchJob": ("pytorch", {"Worker": 4}),
     "TFJob": ("tensorflow", {"Worker": 4}),
     "PaddleJob": ("paddle", {"Worker": 4}),
     "JAXJob": ("jax", {"Worker": 4}),
 }
 """older kinds, the container of the framework, and pods as a TrainJob of ours has them, four of a template"""
-OLDER_OF_TWO_ROLES: dict[str, tuple[str, dict[str, int]]] = {
+OLDER_OF_TWO_ROLES: Shapes = {
     "PyTorchJob": ("pytorch", {"Master": 1, "Worker": 3}),
     "TFJob": ("tensorflow", {"PS": 1, "Worker": 3}),
     "MPIJob": ("mpi", {"Launcher": 1, "Worker": 3}),
@@ -110,7 +111,7 @@ def older_job(name: str, kind: str, container: str, roles: dict[str, int]) -> di
     }
 
 
-def older_jobs(number: int, *shapes: dict[str, tuple[str, dict[str, int]]]) -> dict[str, list[dict[str, Any]]]:
+def older_jobs(number: int, *shapes: Shapes) -> dict[str, list[dict[str, Any]]]:
     """So many jobs of these kinds in turn, by where they are created."""
     found: dict[str, list[dict[str, Any]]] = {}
     kinds = [each for shape in shapes for each in shape.items()]

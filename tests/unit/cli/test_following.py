@@ -7,7 +7,7 @@ import pytest
 
 from kfp_trainer.runtime_operator.cli.following import follow_job
 from kfp_trainer.runtime_operator.errors import Retryable
-from kfp_trainer.runtime_operator.jobs import Event, Job, Line, News, Progress
+from kfp_trainer.runtime_operator.jobs import Event, Job, Line, News, Progress, Whose
 
 NEWS = (
     Line("bert-node-0-0-abcde", "node", "hello"),
@@ -24,7 +24,9 @@ class Jobs:
         self.phase, self.code, self.interrupts = phase, code, interrupts
         self.cancelled: list[str] = []
 
-    def follow(self, name: str, *, everybody: bool = False, until: float | None = None) -> Iterator[News]:
+    def follow(
+        self, name: str, whose: Whose, *, tail: int | None = None, until: float | None = None
+    ) -> Iterator[News]:
         for _ in range(self.interrupts):
             os.kill(os.getpid(), signal.SIGINT)
         yield from NEWS
@@ -57,8 +59,9 @@ def test_lines_and_warnings_are_shown_plainly_where_nobody_looks(capsys):
     assert err == "Pod/a: Error: node\nbert: as it was\n"
 
 
-def test_lines_of_all_pods_stand_behind_their_names(capsys):
-    follow_job(Jobs(), "bert", output=None, everybody=True)
+@pytest.mark.parametrize("whose", [Whose(everybody=True), Whose(role="worker")], ids=["all", "a role"])
+def test_lines_of_several_pods_stand_behind_their_names(whose, capsys):
+    follow_job(Jobs(), "bert", output=None, whose=whose)
     assert capsys.readouterr().out == "bert-node-0-0-abcde: hello\n"
 
 

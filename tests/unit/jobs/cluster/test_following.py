@@ -10,7 +10,7 @@ from kfp_trainer.runtime_operator.jobs.cluster.creation import settle
 from kfp_trainer.runtime_operator.jobs.cluster.following import Follower
 from kfp_trainer.runtime_operator.jobs.cluster.kinds import TRAIN_JOBS
 from kfp_trainer.runtime_operator.jobs.cluster.request import prepare
-from kfp_trainer.runtime_operator.jobs.protocol import Event, Line, Progress
+from kfp_trainer.runtime_operator.jobs.protocol import SPEAKER, Event, Line, Progress, Whose
 from kfp_trainer.runtime_operator.kube.resource import EVENTS, PODS
 from tests.fake_api.faults import Fault
 from tests.fake_api.server import FakeApi
@@ -76,10 +76,10 @@ async def life(api, *, end="Complete"):
     api.change(TRAIN_JOBS, LAB, "bert", {"status": {"conditions": [condition(end)]}})
 
 
-async def followed(api, happening, *, everybody=False, seconds=600.0):
+async def followed(api, happening, *, whose=SPEAKER, tail=None, seconds=600.0):
     """All news of a job while something happens."""
     happens = asyncio.create_task(happening)
-    follower = Follower(api.transport(), LAB, "bert", everybody=everybody)
+    follower = Follower(api.transport(), LAB, "bert", whose=whose, tail=tail)
     news = [each async for each in follower.news(seconds=seconds)]
     happens.cancel()
     return news
@@ -99,12 +99,40 @@ async def test_lines_of_the_first_node_events_and_progress_are_told():
     assert [each.percent for each in news if isinstance(each, Progress)] == [50]
 
 
+OF_RANK_0, OF_RANK_1 = ["rank 0 begins", "rank 0 ends"], ["rank 1 begins", "rank 1 ends"]
+WHOSE = {
+    "of all": (Whose(everybody=True), OF_RANK_0 + OF_RANK_1),
+    "of one pod": (Whose(pod="bert-node-0-1-abcde"), OF_RANK_1),
+    "of a role, however it is spelled": (Whose(role="Node"), OF_RANK_0 + OF_RANK_1),
+    "of a role that has no pods": (Whose(role="launcher"), []),
+    "of a container that is not there": (Whose(everybody=True, container="sidecar"), []),
+}
+
+
+@pytest.mark.parametrize("sentence", WHOSE)
 @in_virtual_time
-async def test_the_lines_of_all_are_told_if_asked_for():
+async def test_the_lines_that_are_asked_for_are_told(sentence):
+    whose, expected = WHOSE[sentence]
     api = FakeApi(TRAIN_JOBS)
     api.create(TRAIN_JOBS, JOB)
-    news = await followed(api, life(api), everybody=True)
-    assert sorted(lines(news)) == ["rank 0 begins", "rank 0 ends", "rank 1 begins", "rank 1 ends"]
+    assert sorted(lines(await followed(api, life(api), whose=whose))) == expected
+
+
+@in_virtual_time
+async def test_it_begins_with_the_last_lines_and_goes_on():
+    api = FakeApi(TRAIN_JOBS)
+    api.create(TRAIN_JOBS, JOB)
+
+    async def goes_on():
+        api.create(PODS, pod("bert-node-0-0-abcde"))
+        log(api, "bert-node-0-0-abcde", "one", "two")
+        await asyncio.sleep(30)
+        log(api, "bert-node-0-0-abcde", "one", "two", "three", "four")
+        await asyncio.sleep(30)
+        api.change(PODS, LAB, "bert-node-0-0-abcde", {"status": {"phase": "Succeeded"}})
+        api.change(TRAIN_JOBS, LAB, "bert", {"status": {"conditions": [condition("Complete")]}})
+
+    assert lines(await followed(api, goes_on(), tail=1)) == ["two", "three", "four"]
 
 
 TROUBLE = {
