@@ -18,6 +18,7 @@ from ..kube.transport import Transport
 from ..render.plan import Object
 from .caches import Caches
 from .decisions import Recorder
+from .gang_reminders import GangReminders
 from .legacy.caches import OlderCaches
 from .legacy.kinds import OlderKey
 from .legacy.reconcile import OlderReconciler
@@ -59,6 +60,7 @@ class Operator:
         self._jobs = Worklist(Reconciler(around), metrics, workers=settings.workers)
         older = OlderReconciler(around, self.older, others_wait=lambda: len(self._older_jobs) > 0)
         self._older_jobs = Worklist(older, metrics, workers=settings.workers)
+        self._reminders = GangReminders(transport, metrics, self._informers_of_children, now)
 
     async def watch(self) -> None:
         """Keep the caches up to date until cancelled."""
@@ -78,6 +80,7 @@ class Operator:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._jobs.work(self._known, self._recorder.tell), name="TrainJobs")
+                group.create_task(self._reminders.run(), name="reminders of gangs")
                 if self.settings.older_kinds:
                     work = self._older_jobs.work(self.older.keys, self._recorder.tell)
                     group.create_task(work, name="older kinds")
@@ -86,6 +89,9 @@ class Operator:
 
     def _known(self) -> Iterable[Key]:
         return [key for key, _ in self.caches.jobs.items()]
+
+    def _informers_of_children(self) -> Iterable[Informer]:
+        return (*self.caches.others.values(), *self.older.owned.values())
 
     def _wake(self, key: Key) -> None:
         self._jobs.add(key)

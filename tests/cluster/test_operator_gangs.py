@@ -102,6 +102,23 @@ def test_two_gangs_in_room_for_one_and_a_half_never_wait_for_each_other(
             assert ended(client, namespace, name, limit=180)[0] == "Complete"
 
 
+@pytest.mark.parametrize("scheduler", GANGS)
+def test_room_that_other_pods_leave_is_taken_within_a_minute(
+    client: Client, namespace: str, simulated: Simulated, scheduler: str
+) -> None:
+    pool = simulated(NODES, gpus=1)
+    other = with_gpus(pod_template(pool, run="forever"), 1)
+    other["metadata"]["name"] = "other"
+    client.create({"apiVersion": "v1", "kind": "Pod", **other}, namespace)
+    pods = collection("v1", "Pod", namespace)
+    eventually("it has its node", lambda: "nodeName" in client.get(f"{pods}/other")["spec"])
+    client.create(gang(scheduler, pool, initializers=(), run="1s"), namespace)
+    client.create(train_job("gang", nodes=NODES), namespace)
+    eventually("it says what it waits for", lambda: "cannot be placed" in why(client, namespace, "gang"))
+    client.delete(f"{pods}/other?gracePeriodSeconds=0")
+    assert ended(client, namespace, "gang", limit=60)[0] == "Complete"
+
+
 def test_a_job_that_rests_reserves_nothing_in_volcano_s_queue(
     client: Client, namespace: str, simulated: Simulated
 ) -> None:

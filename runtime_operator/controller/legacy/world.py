@@ -94,13 +94,12 @@ class OlderWorld:
                 yield PodState(part.role.name, index, name, SUCCEEDED, exit_code=0)
 
     def _jobs(self, job: LegacyJob, names: Iterable[str], existing: Existing) -> Iterator[tuple[str, Cached]]:
-        """The Jobs of these names that the job's JobSets have made."""
+        """The Jobs of these names that the job's JobSets have made; those of a namesake's are not ours."""
         informer = self._caches.owned[JOBS]
+        jobsets = {each["metadata"]["uid"] for each in _jobsets(job, existing)}
         for name in names:
             cached = informer.get((job.namespace, name))
-            if cached is None or ("JobSet", cached.head.owner_name) not in existing:
-                continue
-            if existing["JobSet", cached.head.owner_name]["metadata"]["uid"] == cached.head.owner_uid:
+            if cached is not None and cached.head.owner_uid in jobsets:
                 yield name, cached
 
     def _near(self, job: LegacyJob) -> Iterator[Json]:
@@ -119,11 +118,16 @@ class OlderWorld:
             for _, cached in caches.priority_classes.items():
                 yield cached.document()
 
-    def _views(self, job: LegacyJob, existing: Mapping[tuple[str, str], Json]) -> Iterator[ReplicaView]:
-        for (kind, _), each in existing.items():
-            if kind == "JobSet" and is_owned(each, job):
-                for cached in self._caches.shared.pods.by_index(OF_JOBSET, each["metadata"]["uid"]):
-                    yield cached.value.replica
+    def _views(self, job: LegacyJob, existing: Existing) -> Iterator[ReplicaView]:
+        for each in _jobsets(job, existing):
+            for cached in self._caches.shared.pods.by_index(OF_JOBSET, each["metadata"]["uid"]):
+                yield cached.value.replica
+
+
+def _jobsets(job: LegacyJob, existing: Existing) -> Iterator[Json]:
+    for (kind, _), each in existing.items():
+        if kind == "JobSet" and is_owned(each, job):
+            yield each
 
 
 def _is_lost(target: Json, memory: Memory) -> bool:

@@ -325,3 +325,27 @@ async def test_a_replica_that_has_ended_well_counts_when_its_pod_is_gone():
         stage.end_pod("job-worker-1", 0, "jax")
         await stage.settle(10)
         assert stage.types("JAXJob") == ["Created", "Succeeded"]
+
+
+@pytest.mark.parametrize("ended", ["succeeded", "failed for good"])
+@in_virtual_time
+async def test_a_job_that_is_made_again_inherits_nothing_of_what_is_not_yet_collected(ended):
+    async with OlderStage() as stage:
+        role = {"restartPolicy": "Never"}
+        stage.create("PyTorchJob", {"Worker": role})
+        await stage.settle(2)
+        stage.play()
+        stage.end_pod("job-worker-0", 0 if ended == "succeeded" else 1)
+        if ended == "succeeded":
+            done = {"type": "Complete", "status": "True"}
+            stage.api.change(JOBS, NAMESPACE, "job-worker-0", {"status": {"conditions": [done]}})
+        await stage.settle(2)
+        stage.api.remove(KINDS["PyTorchJob"], NAMESPACE, "job", propagation="Orphan")
+        stage.create("PyTorchJob", {"Worker": role})
+        await stage.settle(30)
+        assert stage.types() == ["Created"]
+        stage.api.remove(JOBSETS, NAMESPACE, "job")
+        await stage.settle(30)
+        stage.play()
+        await stage.settle(10)
+        assert stage.types() == ["Created", "Running"]
