@@ -7,6 +7,7 @@ would still say. A program that is told to end, or that loses its terminal, leav
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import sys
@@ -15,6 +16,7 @@ from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
 from types import FrameType
+from typing import TextIO
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 60.0
@@ -36,7 +38,7 @@ def interruptible(clean: Callable[[], None]) -> Iterator[None]:
         asked = True
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
-        print("\nStop, and take away what this run has begun …", file=shown, flush=True)
+        _say("\nStop, and take away what this run has begun …\n", shown)
         sys.stdout = StringIO()  # what ends now has nothing to tell
         end_children()
         raise KeyboardInterrupt
@@ -54,6 +56,15 @@ def interruptible(clean: Callable[[], None]) -> Iterator[None]:
         sys.stdout = shown
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def _say(text: str, shown: TextIO) -> None:
+    """Write to a stream, around it where the signal came in the middle of a write to it."""
+    try:
+        shown.write(text)
+        shown.flush()
+    except RuntimeError:  # a buffer cannot be entered twice
+        os.write(shown.fileno(), text.encode())
 
 
 def end_children() -> None:

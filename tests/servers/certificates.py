@@ -19,7 +19,7 @@ def self_signed(folder: Path) -> tuple[Path, ssl.SSLContext]:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "loopback")])
     names: list[x509.GeneralName] = [
         x509.DNSName("localhost"),
-        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+        *(x509.IPAddress(ipaddress.ip_address(address)) for address in ("127.0.0.1", "127.0.0.2")),
     ]
     now = datetime.now(UTC)
     certificate = (

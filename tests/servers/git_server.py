@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from .web import Answer, Asked, WebServer, ranged, sha256
+from .web import LOOPBACK, OTHER_NAME, Answer, Asked, WebServer, ranged, sha256
 
 LFS_SUFFIX = ".safetensors"
 LFS_TYPE = "application/vnd.git-lfs+json"
@@ -38,14 +38,22 @@ QUIET = {
 class GitServer:
     """Repositories in a folder, for the length of a `with` block."""
 
-    def __init__(self, folder: Path, *, user: str = "", password: str = "", signed_for: float = 3600) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        user: str = "",
+        password: str = "",
+        signed_for: float = 3600,
+        name: str = LOOPBACK,
+    ) -> None:
         self.user, self.password, self.signed_for = user, password, signed_for
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._lfs: dict[str, bytes] = {}
         self._signatures: dict[str, float] = {}
-        self.web = WebServer(self._answer)
-        self.store = WebServer(self._answer_of_store, name="localhost")
+        self.web = WebServer(self._answer, name=name)
+        self.store = WebServer(self._answer_of_store, name=OTHER_NAME)
 
     @property
     def url(self) -> str:

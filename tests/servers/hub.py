@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote
 
-from .web import Answer, Asked, WebServer, ranged, sha256
+from .web import OTHER_NAME, Answer, Asked, WebServer, ranged, sha256
 
 LFS_SUFFIXES = frozenset({".safetensors", ".bin", ".parquet", ".gguf", ".pt", ".arrow"})
 LFS_SIZE = 10_000_000
@@ -60,7 +60,7 @@ class Hub:
         self.signed_for = signed_for
         self.xet: XetStore | None = None
         self.web = WebServer(self._answer)
-        self.cdn = WebServer(self._answer_of_cdn, name="localhost")
+        self.cdn = WebServer(self._answer_of_cdn, name=OTHER_NAME)
         self._blobs: dict[str, Blob] = {}
 
     @property

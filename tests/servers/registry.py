@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 from .go_program import go_program
 from .ports import free_port
-from .web import Answer, Asked, WebServer, forwarded, ranged
+from .web import OTHER_NAME, Answer, Asked, WebServer, forwarded, ranged
 
 MODULE = Path(__file__).resolve().parent / "registry_program"
 TOKEN_LIFE = 300
@@ -45,8 +45,8 @@ class Registry:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
         self.web = WebServer(self._answer)
-        self.tokens = WebServer(self._answer_of_tokens, name="localhost")
-        self.cdn = WebServer(self._answer_of_cdn, name="localhost")
+        self.tokens = WebServer(self._answer_of_tokens, name=OTHER_NAME)
+        self.cdn = WebServer(self._answer_of_cdn, name=OTHER_NAME)
         self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 

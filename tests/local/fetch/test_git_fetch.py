@@ -17,7 +17,7 @@ from kfp_trainer.runtime_operator.workloads.fetch.sources.git_address import Git
 from kfp_trainer.runtime_operator.workloads.fetch.sources.git_program import Git
 from tests.servers.fetching import fetched, tree
 from tests.servers.git_server import GitServer
-from tests.servers.web import Answer, Asked
+from tests.servers.web import OTHER_NAME, Answer, Asked
 
 USER, PASSWORD = "me", "canary-p4ssword"
 LOGIN = {"GIT_USERNAME": USER, "GIT_PASSWORD": PASSWORD}
@@ -172,10 +172,9 @@ def test_a_refusal_says_what_to_do(server: GitServer, tmp_path: Path, sentence: 
 
 def test_a_password_stays_with_its_host(server: GitServer, tmp_path: Path) -> None:
     server.commit("org/repo", FILES)
-    with GitServer(tmp_path / "elsewhere") as elsewhere:
+    with GitServer(tmp_path / "elsewhere", name=OTHER_NAME) as elsewhere:
         elsewhere.commit("org/repo", {"a": b"1"})
-        away = elsewhere.url.replace("127.0.0.1", "localhost")
-        server.web._answer = lambda asked: Answer(302, {"Location": f"{away}{asked.target}"})
+        server.web._answer = lambda asked: Answer(302, {"Location": f"{elsewhere.url}{asked.target}"})
         fetched(_uri(server), tmp_path / "d", LOGIN)
         assert tree(tmp_path / "d") == {"a": b"1"}
         assert elsewhere.web.asked

@@ -15,7 +15,7 @@ from kfp_trainer.runtime_operator.workloads.fetch.selection import Selection
 from tests.servers import go_program
 from tests.servers.fetching import fetched, tree
 from tests.servers.minio import PASSWORD, USER, Minio
-from tests.servers.web import Answer, WebServer, forwarded
+from tests.servers.web import OTHER_NAME, Answer, WebServer, forwarded
 
 pytestmark = pytest.mark.skipif(bool(go_program.why_not()), reason=go_program.why_not())
 
@@ -100,11 +100,11 @@ def test_a_bucket_may_be_a_host_of_its_own(minio: Minio, tmp_path: Path) -> None
         asked.append(request.headers["host"])
         return Answer(403)
 
-    with WebServer(answer, name="localhost") as web, pytest.raises(KfpTrainerError):
+    with WebServer(answer, name=OTHER_NAME) as web, pytest.raises(KfpTrainerError):
         fetched(
             "s3://bucket/a", tmp_path / "d", {**minio.environ, "ENDPOINT": web.url, "PATH_STYLE": "false"}
         )
-    assert not asked or asked[0].startswith("bucket.localhost")
+    assert not asked or asked[0].startswith(f"bucket.{OTHER_NAME}")
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,12 @@
 """The demonstration: what it needs and says, and that what it advises to try can be tried."""
 
+import io
 import json
+import os
 import re
 import shlex
 import signal
+import subprocess
 import sys
 import tomllib
 from itertools import pairwise
@@ -128,6 +131,33 @@ def test_a_run_that_is_broken_off_leaves_nothing(
         demo.run_demo(Settings(tmp_path), tiny=True, say=Said())
     assert list(made[0].there) == ["another's"]
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+class Busy(io.TextIOBase):
+    """A stream that is being written to, as Python's own tell it to a handler of signals."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def write(self, text: str) -> int:
+        raise RuntimeError("reentrant call inside <_io.BufferedWriter name='<stdout>'>")
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+
+def test_a_signal_in_the_middle_of_a_line_stops_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    cleaned: list[bool] = []
+    reads, writes = os.pipe()
+    monkeypatch.setattr("sys.stdout", Busy(writes))
+    child = subprocess.Popen(["sleep", "600"])
+    with pytest.raises(KeyboardInterrupt), demo_stop.interruptible(lambda: cleaned.append(True)):
+        signal.raise_signal(signal.SIGINT)
+    os.close(writes)
+    with os.fdopen(reads) as said:
+        assert said.read() == "\nStop, and take away what this run has begun …\n"
+    child.wait(timeout=10)
+    assert cleaned == [True]
 
 
 def sample(number: int, *, right: bool) -> dict[str, Any]:
