@@ -46,13 +46,11 @@ class _Damaged(Exception):
 class _Header(tarfile.TarInfo):
     """A header that is read only if it is of a sensible length."""
 
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
-        """Read one block, as tarfile asks."""
-        found = super().frombuf(buf, encoding, errors)
-        if found.type in _LONG_HEADERS and found.size > MOST_HEADER:
-            raise _Damaged(f"a header of {found.size} bytes")
-        return found
+    def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        """Read what belongs to the header; the method that tarfile leaves to subclasses."""
+        if self.type in _LONG_HEADERS and self.size > MOST_HEADER:
+            raise _Damaged(f"a header of {self.size} bytes")
+        return cast(tarfile.TarInfo, super()._proc_member(tar))  # type: ignore[misc]
 
 
 class _Bounded:
