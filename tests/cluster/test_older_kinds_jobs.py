@@ -96,8 +96,9 @@ def test_a_job_succeeds(plane_of_operator: Plane, namespace: str, simulated: Sim
     assert [each["reason"] for each in status["conditions"]] == [
         f"{kind}{each}" for each in ("Created", "Running", "Succeeded")
     ]
-    events = client.items(f"{collection('v1', 'Event', namespace)}?fieldSelector=reason={kind}Succeeded")
-    assert [each["involvedObject"]["uid"] for each in events] == [found["metadata"]["uid"]]
+    events = f"{collection('v1', 'Event', namespace)}?fieldSelector=reason={kind}Succeeded"
+    (event,) = eventually("it is told", lambda: client.items(events))
+    assert event["involvedObject"]["uid"] == found["metadata"]["uid"]
 
 
 def test_every_pod_says_who_it_is(plane_of_operator: Plane, namespace: str, simulated: Simulated) -> None:
