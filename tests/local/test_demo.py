@@ -23,7 +23,7 @@ from tests.terminal import CTRL_C, Recording, record
 from tests.tiny_base import tiny_base
 
 LIMIT = 1800.0
-SLOWER = 2.0
+SLOWER = 3.0
 """how much longer than reading kfp alone the way to the first step may take"""
 DEMO = "from kfp_trainer.runtime_operator.cli.main import main; main(['demo', *sys.argv[1:]])"
 APART = ["unshare", "--net", *([] if os.getuid() == 0 else ["--user", "--map-root-user"])]
