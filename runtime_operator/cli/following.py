@@ -85,7 +85,7 @@ def follow_job(
     owns: bool = True,
 ) -> int:
     """Show what happens to a job until it ends; return its exit code."""
-    screen = Screen(output=output, names_pods=bool(whose.everybody or whose.role), lines=lines)
+    screen = Screen(output=output, names_pods=whose.several, lines=lines)
     until = None if timeout is None else time.monotonic() + timeout
     with _asking(jobs, name) if owns else nullcontext():
         for news in jobs.follow(name, whose, tail=tail, until=until):

@@ -74,5 +74,5 @@ def logs(
         if output:
             click.echo(json.dumps(asdict(line)))
         else:
-            click.echo(f"{line.pod}: {line.text}" if everybody or role else line.text)
+            click.echo(f"{line.pod}: {line.text}" if whose.several else line.text)
     return 0

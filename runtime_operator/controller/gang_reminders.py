@@ -15,11 +15,12 @@ from datetime import datetime, timedelta
 
 import orjson
 
-from ..conditions import write_time
+from ..conditions import read_time, write_time
 from ..kube.cache import Json
 from ..kube.errors import ApiError
 from ..kube.informer import Informer
 from ..kube.transport import Transport
+from ..render.plugins.coscheduling import GROUP
 from .kinds import MANAGER
 from .metrics import Metrics
 
@@ -28,7 +29,6 @@ LOG = logging.getLogger(__name__)
 EVERY = 15.0  # seconds
 NOT_YET = timedelta(seconds=10)
 """so long a gang is looked at as its pods come"""
-GROUP = "scheduling.x-k8s.io"
 PLACED = ("Scheduled", "Running", "Finished", "Succeeded", "Failed")
 """phases of PodGroups that wait for nothing"""
 REMINDED = "kfp-trainer/reminded-at"
@@ -83,4 +83,4 @@ def _waits(group: Json, now: datetime) -> bool:
     metadata = group["metadata"]
     if "deletionTimestamp" in metadata or (group.get("status") or {}).get("phase") in PLACED:
         return False
-    return now - datetime.fromisoformat(metadata["creationTimestamp"]) >= NOT_YET
+    return now - read_time(metadata["creationTimestamp"]) >= NOT_YET

@@ -78,6 +78,11 @@ class Whose:
     container: str = ""
     """of these pods, this container only"""
 
+    @property
+    def several(self) -> bool:
+        """Whether lines of more than one pod come together, so that each needs its pod's name."""
+        return self.everybody or bool(self.role)
+
 
 SPEAKER = Whose()
 News = Line | Event | Progress | Waiting

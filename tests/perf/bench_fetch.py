@@ -53,8 +53,7 @@ class Row:
 def main(arguments: Sequence[str] = ()) -> int:
     """Print the tables; 1 if a limit is passed."""
     rounds = int(arguments[0]) if arguments else ROUNDS
-    memory = Path("/dev/shm")
-    with TemporaryDirectory(dir=memory if memory.is_dir() else None) as scratch:
+    with TemporaryDirectory(dir=memory()) as scratch:
         rows = list(measure(Path(scratch), rounds))
     print("| what | way | MB/s | CPU s/GB | peak MB | ours to it |\n|---|---|---|---|---|---|")
     failed = 0
@@ -65,6 +64,12 @@ def main(arguments: Sequence[str] = ()) -> int:
         numbers = f"{row.rate / MEGA:.0f} | {row.cpu:.2f} | {row.peak / MEGA:.0f} | {ratio:.2f}"
         print(f"| {row.name} | {row.way} | {numbers} |")
     return int(failed > 0)
+
+
+def memory() -> Path | None:
+    """Where files land in memory, if there is such a place."""
+    place = Path("/dev/shm")
+    return place if place.is_dir() else None
 
 
 def measure(scratch: Path, rounds: int) -> Iterator[Row]:

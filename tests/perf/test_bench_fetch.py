@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.perf.bench_fetch import Row, compare, fill, s3_plan
+from tests.perf.bench_fetch import Row, compare, fill, memory, s3_plan
 from tests.perf.fetchers import Plan
 from tests.servers import go_program
 from tests.servers.minio import Minio
@@ -24,11 +24,7 @@ WAYS = ("ours", "bare")
 
 @pytest.mark.skipif(bool(go_program.why_not()), reason=go_program.why_not())
 def test_it_is_near_a_bare_copy(tmp_path: Path) -> None:
-    memory = Path("/dev/shm")
-    with (
-        TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as scratch,
-        Minio(tmp_path / "minio") as minio,
-    ):
+    with TemporaryDirectory(dir=memory()) as scratch, Minio(tmp_path / "minio") as minio:
         client = minio.client()
         client.create_bucket(Bucket="bucket")
         fill(client, "row", COUNT, SIZE)

@@ -27,7 +27,7 @@ from ..waiting import wait
 from . import reading
 from .adoption import for_a_person, for_an_owner
 from .bridge import Bridge
-from .creation import MANAGER, find, remove, settle
+from .creation import MANAGER, remove, settle
 from .following import Follower
 from .kinds import TRAIN_JOBS
 from .request import prepare
@@ -72,12 +72,15 @@ class ClusterJobs:
     async def _follow(
         self, name: str, whose: Whose, tail: int | None, seconds: float | None
     ) -> AsyncGenerator[News, None]:
-        if whose.role and await find(self._transport, self.namespace, name) is None:
+        try:
+            await reading.read_job(self._transport, self.namespace, name)
+        except SpecError:
+            if not whose.role:
+                raise
             raise SpecError(
                 f"job {name}: is no TrainJob of namespace {self.namespace}, and no other is followed in a "
                 "cluster; leave -f out, or let kubectl logs -f follow a pod"
-            )
-        await reading.read_job(self._transport, self.namespace, name)
+            ) from None
         follower = Follower(self._transport, self.namespace, name, whose=whose, tail=tail)
         async with aclosing(follower.news(seconds=seconds)) as news:
             async for each in news:
